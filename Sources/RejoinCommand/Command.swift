@@ -48,7 +48,7 @@ struct Command: Sendable {
   let purpose: String
   /// The arguments as the usage line shows them.
   let usage: String
-  /// What the command does, wrapped at 80 columns.
+  /// The description of the command, wrapped at 80 columns.
   let discussion: String
   var sections: [Section] = []
   let examples: [String]

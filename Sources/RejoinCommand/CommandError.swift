@@ -2,7 +2,7 @@
 
 /// An error that ends the command.
 struct CommandError: Error, Hashable {
-  /// What is wrong, and what to do.
+  /// The problem and the remedy.
   let message: String
   /// 1 if the work failed, 2 if the arguments or the script are wrong.
   let exitCode: Int32

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `rejoin replay` runs a script of what devices did.
+/// `rejoin replay` runs a script of the steps of devices.
 struct ReplayCommand {
   static let command = Command(
     name: "replay",

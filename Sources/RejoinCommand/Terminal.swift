@@ -24,7 +24,8 @@ enum Terminal {
 
   /// Whether standard output is a file, a pipe, a device or a socket.
   ///
-  /// If it was closed, the runtime may have opened an object without a file
+  /// If it was closed, the runtime can use its file descriptor for an object
+  /// without a file
   /// type under its file descriptor.
   private static var isOpen: Bool {
     var status = stat()

@@ -47,7 +47,7 @@ extension Data: FieldValue {
 }
 
 extension URL: FieldValue {
-  /// The absolute string of the URL, without its base URL.
+  /// The absolute string of the URL, without a separate base URL.
   public var fieldValue: Value { .string(absoluteString) }
 
   /// Creates a URL from a stored string, or returns `nil` if it is not a URL.

@@ -8,18 +8,18 @@
   import Musl
 #endif
 
-/// A library of the system that is opened at run time, so that neither a header
-/// nor an entry in a manifest is needed.
+/// A system library that is opened at run time, so the package needs neither
+/// its header nor a dependency in the manifest.
 struct DynamicLibrary {
   private let handle: UnsafeMutableRawPointer
   private let title: String
 
-  /// Opens the first of some files that is there.
+  /// Opens the first file that exists.
   ///
   /// - Parameters:
-  ///   - files: The names under which systems have it.
-  ///   - title: What it is called in errors.
-  ///   - package: The Debian package that has it.
+  ///   - files: The names of the library's file on different systems.
+  ///   - title: The name of the library in errors.
+  ///   - package: The Debian package that contains the library.
   init(
     _ files: [String], title: String, package: String
   ) throws(SQLError) {
@@ -35,7 +35,7 @@ struct DynamicLibrary {
         + package)
   }
 
-  /// A function, by its name and its type in C.
+  /// Returns the function with a name, as a function of a C type.
   func function<Function>(
     _ name: String, _: Function.Type = Function.self
   ) throws(SQLError) -> Function {

@@ -17,8 +17,8 @@
 /// PRECISION`, texts as `TEXT` and bytes as `BYTEA`. A call blocks its thread
 /// until the server answers.
 ///
-/// The connection does not name its statements on the server. It therefore
-/// works through a pooler that gives each transaction another session.
+/// The connection uses no named statements on the server, so it works through a
+/// pooler that assigns a session to each transaction.
 public final class PostgreSQLConnection: SQLConnection {
   public var dialect: SQLDialect { .postgresql }
   public var isIdle: Bool {
@@ -31,19 +31,18 @@ public final class PostgreSQLConnection: SQLConnection {
   /// Whether a cancel request may be pending, which could stop a later
   /// statement.
   private var isUncertain = false
-  /// The statements that were sent, or are about to be sent, and whose answers
-  /// are unread.
+  /// The statements that were sent and whose answers are unread.
   private var unanswered: [String] = []
   private var isInTransaction = false
-  /// Whether an answer is missing that would be taken for the next one.
+  /// Whether the connection stopped waiting for an answer, which would be read
+  /// as the answer to a later statement.
   private var isAbandoned = false
 
   /// Connects to a server.
   ///
   /// - Parameters:
-  ///   - parameters: A connection string of libpq: either `host=… dbname=…` or
-  ///     a `postgresql://` URL. The environment supplies the parameters that
-  ///     the string omits.
+  ///   - parameters: A connection string of libpq, either `host=… dbname=…` or
+  ///     a `postgresql://` URL. The environment supplies omitted parameters.
   ///   - timeout: The maximum time to wait for the server.
   /// - Throws: ``SQLError``
   public init(
@@ -52,13 +51,13 @@ public final class PostgreSQLConnection: SQLConnection {
     library = try PostgreSQLLibrary.shared.get()
     try SQLError.check(parameters)
     connection = library.connectStart(parameters)
-    // Also of a connection that failed there is something to finish, by deinit.
+    // `deinit` also finishes a connection that failed.
     guard library.status(connection) != 1 else {
       throw SQLError(.cannotOpen, "PostgreSQL: \(message)")
     }
-    // A library prints nothing, and an error tells what a notice would.
+    // A library must not print notices. Errors contain the same information.
     _ = library.setNoticeProcessor(connection, { _, _ in }, nil)
-    // With this verbosity, an error message has a code after its severity.
+    // With this verbosity, error messages contain a code after the severity.
     let verbosity = library.setVerbosity(connection, 2)
     try connect(within: timeout)
     _ = library.setVerbosity(connection, verbosity)
@@ -82,7 +81,7 @@ public final class PostgreSQLConnection: SQLConnection {
       if isReady { step = library.connectPoll(connection) }
     }
     guard step != 3 else { return }
-    // A server that did not answer sends no code.
+    // Without an answer from the server, the message contains no code.
     let state = message.split(separator: ":").map { $0.drop { $0 == " " } }
       .first { $0.utf8.count == 5 && $0.contains(where: \.isNumber) }
     throw SQLError(
@@ -99,7 +98,7 @@ public final class PostgreSQLConnection: SQLConnection {
     }
     try send(sql, values)
     isInTransaction = true
-    // The server can hold back only a limited number of answers.
+    // The server buffers only a limited number of answers.
     if unanswered.count > 100 { library.clear(try answer(to: sql)) }
   }
 
@@ -107,7 +106,8 @@ public final class PostgreSQLConnection: SQLConnection {
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws {
     if sql == "ROLLBACK", !unanswered.isEmpty {
-      // After an error, the server skips the rest of a batch, even ROLLBACK.
+      // Read the answers first. After an error, the server skips the rest of a
+      // batch, even ROLLBACK.
       if let result = try? answer(to: sql) { library.clear(result) }
     }
     try send(sql, values)
@@ -130,7 +130,8 @@ public final class PostgreSQLConnection: SQLConnection {
   ///
   /// - Parameter sql: The last statement. If it ends a transaction, its outcome
   ///   must be known.
-  /// - Returns: The answer to `sql`, if no answer is an error.
+  /// - Returns: The answer to `sql`.
+  /// - Throws: The first answer that is an error.
   private func answer(to sql: String) throws(SQLError) -> OpaquePointer? {
     let statements = unanswered
     unanswered = []
@@ -145,10 +146,10 @@ public final class PostgreSQLConnection: SQLConnection {
       }
       library.clear(last)
       last = result
-      // Each list of results ends with a null result.
+      // A null result ends each list of results.
       while let more = library.result(connection) { library.clear(more) }
     }
-    // The answer to the sync reports whether a transaction is in progress.
+    // The answer to the sync shows whether a transaction is in progress.
     try self.wait(&wait, for: sql)
     library.clear(library.result(connection))
     let status = library.transactionStatus(connection)
@@ -196,7 +197,7 @@ public final class PostgreSQLConnection: SQLConnection {
   private struct Waiting {
     /// Whether to ask the server to cancel when the task is canceled.
     let cancels: Bool
-    /// The time to give up, or `nil` before the server is asked to cancel.
+    /// The time to give up, or `nil` until the server is asked to cancel.
     var end: ContinuousClock.Instant?
   }
 
@@ -234,12 +235,12 @@ public final class PostgreSQLConnection: SQLConnection {
     return poll(&socket, 1, 50) != 0
   }
 
-  /// Calls `body` with the address of each content, which is null for NULL.
+  /// Calls `body` with the address of each content, or a null pointer for NULL.
   private func withAddresses<Value>(
     of contents: [[UInt8]?],
     _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Value
   ) -> Value {
-    // One copy, whose parts do not move.
+    // Copy all contents into one array, so their addresses stay valid.
     let bytes = Array(contents.compactMap { $0 }.joined()) + [0]
     return bytes.withUnsafeBytes { bytes in
       var offset = 0
@@ -258,7 +259,7 @@ public final class PostgreSQLConnection: SQLConnection {
     _ result: OpaquePointer?, _ sql: String, wasCanceled: Bool
   ) -> SQLError? {
     switch library.resultStatus(result) {
-    // A command without rows, and one with.
+    // A command without rows, and a command with rows.
     case 1, 2: nil
     default: failure(result, sql, wasCanceled: wasCanceled)
     }
@@ -267,7 +268,7 @@ public final class PostgreSQLConnection: SQLConnection {
   private func failure(
     _ result: OpaquePointer?, _ sql: String, wasCanceled: Bool = false
   ) -> SQLError {
-    // The five characters of the SQLSTATE; none if the server did not answer.
+    // The SQLSTATE has five characters. Without an answer, it is nil.
     let state = library.resultField(result, Int32(UInt8(ascii: "C")))
       .map { String(cString: $0) }
     let code: SQLError.Code =
@@ -286,7 +287,8 @@ public final class PostgreSQLConnection: SQLConnection {
 }
 
 extension SQLValue {
-  /// The number of the type in PostgreSQL, or zero to let the server infer it.
+  /// The type's number in PostgreSQL, or zero if the server must infer the
+  /// type.
   fileprivate var type: UInt32 {
     switch self {
     case .null: 0
@@ -336,7 +338,7 @@ private struct PostgreSQLRow: SQLRow {
     withBytes(column) { bytes in
       bytes.count > 8
         ? 0
-        // Shorter types are signed, too.
+        // Extend the sign, because shorter types are also signed.
         : bytes.dropFirst().reduce(
           Int64(bytes.first.map { Int8(bitPattern: $0) } ?? 0)
         ) { $0 << 8 | Int64($1) }
@@ -355,24 +357,24 @@ private struct PostgreSQLRow: SQLRow {
 }
 
 extension SQLError.Code {
-  /// By the SQLSTATE, of which the first two characters are the class.
+  /// Creates a code from a SQLSTATE, whose first two characters are the class.
   fileprivate init(postgreSQL state: String) {
     self =
       switch state {
-      // Serialization failures, deadlocks, locks that are not available, and
-      // statements that took too long or that another session canceled.
+      // Serialization failures, deadlocks, unavailable locks, and statements
+      // that exceeded a time limit or were canceled.
       case "40001", "40P01", "55P03", "57014": .busy
       case "53100": .full
       case "25006": .readOnly
       case "58030": .inputOutput
       case "XX001", "XX002": .corrupted
-      // The session is over.
+      // The server ended the session.
       case "57P01", "57P02", "57P05", "25P03": .disconnected
       case "57P03": .unavailable
       default:
         switch state.prefix(2) {
         case "08": .disconnected
-        // Transactions that were rolled back, and exhausted resources.
+        // Rolled-back transactions, and exhausted resources.
         case "40": .busy
         case "53": .unavailable
         default: .other(state)

@@ -15,7 +15,8 @@ struct PostgreSQLLibrary: @unchecked Sendable {
   let socket: @convention(c) (Connection?) -> Int32
   let message: @convention(c) (Connection?) -> Text?
   let setVerbosity: @convention(c) (Connection?, Int32) -> Int32
-  /// Takes the server's notices, which are printed otherwise.
+  /// Sets the function that receives the server's notices, which libpq
+  /// otherwise prints.
   let setNoticeProcessor:
     @convention(c) (
       Connection?,
@@ -46,7 +47,7 @@ struct PostgreSQLLibrary: @unchecked Sendable {
   let value: @convention(c) (Result?, Int32, Int32) -> UnsafeMutableRawPointer?
   let length: @convention(c) (Result?, Int32, Int32) -> Int32
 
-  /// The library, or why there is none.
+  /// The library, or the error from opening it.
   static let shared = Swift.Result { () throws(SQLError) in
     try PostgreSQLLibrary()
   }

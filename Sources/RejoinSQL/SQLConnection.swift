@@ -2,15 +2,16 @@
 
 /// A connection to a database, used by one owner at a time.
 ///
-/// ``SQLiteConnection`` and ``PostgreSQLConnection`` are two. To share a connection
-/// with code that has its own, conform that to this protocol.
+/// The module provides ``SQLiteConnection`` and ``PostgreSQLConnection``. To
+/// share a connection with other database code, conform the connection type of
+/// that code to this protocol.
 public protocol SQLConnection: AnyObject {
-  /// The SQL that the database speaks.
+  /// The SQL dialect of the database.
   var dialect: SQLDialect { get }
 
   /// Whether the connection can begin a transaction.
   ///
-  /// It can if it is open and no transaction is in progress.
+  /// It can if it is open and has no transaction in progress.
   var isIdle: Bool { get }
 
   /// Runs one statement and calls `body` with each row of the result.
@@ -59,42 +60,43 @@ extension SQLConnection {
     try run(sql, values)
   }
 
-  /// The first column of a statement's first row; `nil` if there is none.
+  /// Returns the integer in the first column of a statement's first row, or
+  /// `nil` if the result has no rows.
   public func integer(_ sql: String, _ values: SQLValue...) throws -> Int64? {
     var result: Int64?
     try run(sql, values) { row in if result == nil { result = row.integer(0) } }
     return result
   }
 
-  /// Runs `body` in a transaction, which is taken back if it throws.
+  /// Runs `body` in a transaction, and rolls it back if an error is thrown.
   ///
   /// - Parameters:
-  ///   - begin: The statement that begins it.
-  ///   - body: What is done in it.
-  /// - Returns: What `body` returns.
+  ///   - begin: The statement that begins the transaction.
+  ///   - body: A closure that runs statements in the transaction.
+  /// - Returns: The value that `body` returns.
   public func transaction<Value>(
     _ begin: String = "BEGIN", _ body: () throws -> Value
   ) throws -> Value {
     let wasIdle = isIdle
     do {
-      // If the answer is lost, the transaction may still be in progress.
+      // If the answer is lost, the transaction can still be in progress.
       try run(begin)
       let value = try body()
       try run("COMMIT")
       return value
     } catch {
-      // A connection that is lost, or has done so itself, cannot; nothing is
-      // committed either way.
+      // Ignore the error. A connection that was lost or already rolled back
+      // commits nothing.
       if wasIdle { try? run("ROLLBACK") }
       throw error
     }
   }
 }
 
-/// The SQL that a database speaks, where it is not the same everywhere.
+/// The dialect of SQL that a database uses.
 public enum SQLDialect: Hashable, Sendable {
-  /// That of SQLite.
+  /// The dialect of SQLite.
   case sqlite
-  /// That of PostgreSQL.
+  /// The dialect of PostgreSQL.
   case postgresql
 }

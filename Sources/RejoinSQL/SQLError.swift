@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a database answered in place of a result.
+/// An error that a database or its connection reports.
 public struct SQLError: Error, Hashable, Sendable {
-  /// What kind of failure it is.
+  /// The kind of a failure.
   public enum Code: Hashable, Sendable {
     /// The database's library is not installed.
     case libraryMissing
     /// Another connection holds a lock, or a statement exceeded its time limit.
     ///
-    /// The statement changed no data and may succeed a moment later.
+    /// The statement changed no data and can succeed a moment later.
     case busy
     /// The task was canceled before the statement had any effect.
     case canceled
     /// The server does not accept connections now.
     ///
-    /// It is down, is starting, or has reached its limit of connections.
+    /// It is down, it is starting, or it has too many connections.
     case unavailable
-    /// The disk, or the room given to the database, is full.
+    /// The disk or the space for the database is full.
     case full
     /// The file or its folder cannot be written.
     case readOnly
     /// The file cannot be opened or created, or the server refuses access.
     case cannotOpen
-    /// The file is damaged, or no database.
+    /// The file is damaged or is not a database.
     case corrupted
     /// Reading or writing failed.
     case inputOutput
-    /// The connection is gone.
+    /// The connection was lost.
     ///
-    /// If that happened while a transaction was committed, it may have been.
+    /// If it was lost during a commit, the transaction may or may not be
+    /// committed.
     case disconnected
     /// The statement cannot run as it was passed.
     ///
-    /// It has the wrong number of values, it is more than one statement, or it
-    /// is not allowed in this context.
+    /// The number of values is wrong, the text contains more than one
+    /// statement, or the context does not allow the statement.
     case misused
-    /// Any other, by the database's own code.
+    /// Another failure, with the code of the database.
     case other(String)
   }
 
-  /// What kind of failure it is.
+  /// The kind of the failure.
   public let code: Code
-  /// What the database says about it.
+  /// The message of the database.
   public let message: String
 
   /// Creates an error.
@@ -74,7 +75,7 @@ extension SQLError {
     }
   }
 
-  /// Throws an error if a text contains a NUL.
+  /// Throws an error if a text contains NUL.
   ///
   /// The database would read only the part before the NUL.
   static func check(_ sql: String) throws(SQLError) {
@@ -86,6 +87,6 @@ extension SQLError {
 
 /// Whether the current task is canceled.
 ///
-/// Code that waits in this module has no suspension points, so it checks this
+/// Waiting code in this module has no suspension points, so it checks this
 /// property repeatedly.
 var isCanceled: Bool { withUnsafeCurrentTask { $0?.isCancelled ?? false } }

@@ -2,7 +2,7 @@
 
 /// A value in a statement or in a column.
 public enum SQLValue: Hashable, Sendable {
-  /// The null value.
+  /// A null value.
   case null
   /// An integer.
   case integer(Int64)
@@ -10,12 +10,12 @@ public enum SQLValue: Hashable, Sendable {
   case double(Double)
   /// A text.
   ///
-  /// A database compares it with texts: `title = 'Bread'` finds it.
+  /// It equals a text literal in SQL: `title = 'Bread'` finds it.
   case text(String)
   /// Bytes.
   case bytes([UInt8])
 
-  /// Returns the integer that has the bit pattern of `number`.
+  /// Returns the integer with the bit pattern of `number`.
   public static func bits(_ number: UInt64) -> SQLValue {
     .integer(Int64(bitPattern: number))
   }
@@ -30,11 +30,13 @@ public enum SQLValue: Hashable, Sendable {
 public protocol SQLRow {
   /// Returns the value in a column, with the type that the database reports.
   ///
-  /// If ``SQLValue`` does not have the type, the result is the bytes that the
-  /// database sends.
+  /// If ``SQLValue`` has no case for the type, the result contains the bytes
+  /// that the database sends.
   func value(_ column: Int) -> SQLValue
 
-  /// Returns the integer in a column, or zero if the column does not have one.
+  /// Returns the integer in a column, or zero for a null value.
+  ///
+  /// If the value has another type, the result depends on the database.
   func integer(_ column: Int) -> Int64
 
   /// Calls `body` with the bytes in a column.

@@ -13,11 +13,11 @@
 ///     let connection = try SQLiteConnection(opening: "notes.sqlite")
 ///     try connection.integer("SELECT 1 + 1")  // 2
 public final class SQLiteConnection: SQLConnection {
-  /// How a file is opened.
+  /// The access to a file.
   public enum Mode: Sendable {
-    /// For writing; the file is created if there is none.
+    /// Reading and writing, which creates the file if it does not exist.
     case writing
-    /// For reading alone.
+    /// Reading only.
     case reading
   }
 
@@ -37,9 +37,10 @@ public final class SQLiteConnection: SQLConnection {
   /// Opens a file.
   ///
   /// - Parameters:
-  ///   - path: The file's path.
-  ///   - mode: How it is opened.
-  ///   - timeout: How long a statement waits for the lock of another connection.
+  ///   - path: The path of the file.
+  ///   - mode: The access to the file.
+  ///   - timeout: The maximum time that a statement waits for a lock of another
+  ///     connection.
   /// - Throws: ``SQLError``
   public init(
     opening path: String, _ mode: Mode = .writing,
@@ -47,7 +48,8 @@ public final class SQLiteConnection: SQLConnection {
   ) throws(SQLError) {
     library = try SQLiteLibrary.shared.get()
     hooks = Hooks(timeout)
-    // No mutex, since there is one owner at a time; extended result codes.
+    // Use extended result codes, and no mutex because a connection has only one
+    // owner at a time.
     let flags: Int32 =
       switch mode {
       case .writing: 0x2 | 0x4
@@ -57,7 +59,7 @@ public final class SQLiteConnection: SQLConnection {
     let code = library.open(path, &database, flags | 0x8000 | 0x0200_0000, nil)
     self.database = database
     guard code == 0 else {
-      // What was made has to be closed, even so; that is done by deinit.
+      // `deinit` closes the database, which exists even after an error.
       throw failure(code, path)
     }
     let context = Unmanaged.passUnretained(hooks).toOpaque()
@@ -75,8 +77,7 @@ public final class SQLiteConnection: SQLConnection {
 
   /// Closes the connection permanently.
   ///
-  /// The last connection to a file writes the log into the file and removes the
-  /// log.
+  /// The last connection to a file writes the log back and deletes it.
   public func close() {
     for statement in statements.takeAll() + restricted.takeAll() {
       _ = library.finalize(statement)
@@ -89,13 +90,14 @@ public final class SQLiteConnection: SQLConnection {
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws {
     if hooks.protected != nil, isIdle {
-      // Some errors end a transaction, and this would be durable immediately.
+      // After some errors, SQLite ends the transaction. The statement would
+      // then be committed immediately.
       throw SQLError(
         .misused, "the store's transaction was ended in it (\(sql))")
     }
     let statement = try prepared(sql)
     defer {
-      // Release the locks of an unfinished statement, and free the values.
+      // Release the locks of an unfinished statement and free the values.
       _ = library.reset(statement)
       _ = library.clearBindings(statement)
       keep(statement, of: sql)
@@ -119,7 +121,7 @@ public final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Runs `body` with restricted statements.
+  /// Runs `body` with restrictions on its statements.
   ///
   /// They must not end the transaction, change its durability, or change the
   /// protected tables.
@@ -149,8 +151,8 @@ public final class SQLiteConnection: SQLConnection {
       // 1: The statement will be used often.
       let code = library.prepare(database, text, -1, 1, &statement, &end)
       guard code == 0, let end, end.pointee != 0 else { return (code, true) }
-      // Only white space or a comment may follow: a second statement would
-      // never run.
+      // Only white space or a comment can follow. A second statement would be
+      // ignored.
       let isOne = library.prepare(database, end, -1, 0, &other, nil) == 0
       return (code, isOne && other == nil)
     }
@@ -227,12 +229,12 @@ public final class SQLiteConnection: SQLConnection {
   }
 }
 
-/// The answers to the questions that SQLite asks while it runs a statement.
+/// The callbacks of SQLite for locks and restrictions.
 private final class Hooks {
-  /// The tables that statements must not change, or `nil` if all is allowed.
+  /// The tables that statements must not change, or `nil` without restrictions.
   var protected: Set<String>?
   private let timeout: Duration
-  /// The time at which the statement started to wait, or `nil` if it did not.
+  /// The time when the statement started to wait, or `nil` if it did not wait.
   private var start: ContinuousClock.Instant?
 
   init(_ timeout: Duration) { self.timeout = timeout }
@@ -258,17 +260,18 @@ private final class Hooks {
   ///
   /// - Parameters:
   ///   - action: The number of the action in SQLite.
-  ///   - names: The names that the action is about.
+  ///   - names: The names that the action concerns.
   func allows(_ action: Int32, _ names: [UnsafePointer<CChar>?]) -> Bool {
     guard let protected else { return true }
     switch action {
-    // PRAGMA: virtual tables read these two, as FTS5 does in each connection.
+    // PRAGMA: virtual tables such as FTS5 read these two settings.
     case 19:
       return names[1] == nil
         && ["data_version", "page_size"].contains(text(names[0]))
     // BEGIN or COMMIT or ROLLBACK, ATTACH, DETACH, SAVEPOINT or RELEASE.
     case 22, 24, 25, 32: return false
-    // ALTER TABLE does not show the new name, which could hide a store's table.
+    // ALTER TABLE does not pass the new name. A temporary table with this name
+    // could hide a table of the store.
     case 26 where text(names[0]) == "temp": return false
     // READ, SELECT, FUNCTION, RECURSIVE: these only read.
     case 20, 21, 31, 33: return true
@@ -318,7 +321,8 @@ private struct SQLiteRow: SQLRow {
 }
 
 extension SQLError.Code {
-  /// By a result code of SQLite, the lowest byte of which is the kind.
+  /// Creates a code from a result code of SQLite, whose lowest byte is the
+  /// kind.
   fileprivate init(sqlite code: Int32) {
     self =
       switch code & 0xff {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The functions of the system's SQLite, which the Swift toolchain itself needs on
-/// Linux.
+/// The functions of the system's SQLite.
+///
+/// On Linux, the Swift toolchain itself needs this library.
 struct SQLiteLibrary: @unchecked Sendable {
   typealias Database = OpaquePointer
   typealias Statement = OpaquePointer
@@ -13,7 +14,7 @@ struct SQLiteLibrary: @unchecked Sendable {
       Text, UnsafeMutablePointer<Database?>, Int32, Text?
     ) -> Int32
   let close: @convention(c) (Database?) -> Int32
-  /// The last parameter receives the position where the first statement ends.
+  /// The last parameter receives the end of the first statement.
   let prepare:
     @convention(c) (
       Database?, Text, Int32, UInt32, UnsafeMutablePointer<Statement?>,
@@ -27,7 +28,7 @@ struct SQLiteLibrary: @unchecked Sendable {
   let bindNull: @convention(c) (Statement?, Int32) -> Int32
   let bindInteger: @convention(c) (Statement?, Int32, Int64) -> Int32
   let bindDouble: @convention(c) (Statement?, Int32, Double) -> Int32
-  /// The last parameter tells who frees the bytes: −1 has them copied.
+  /// If the last parameter is −1, SQLite copies the bytes.
   let bindBytes:
     @convention(c) (Statement?, Int32, UnsafeRawPointer?, Int32, Int) -> Int32
   let bindText:
@@ -56,7 +57,7 @@ struct SQLiteLibrary: @unchecked Sendable {
       Context?
     ) -> Int32
 
-  /// The library, or why there is none.
+  /// The library, or the error from opening it.
   static let shared = Result { () throws(SQLError) in try SQLiteLibrary() }
 
   private init() throws(SQLError) {

@@ -2,24 +2,25 @@
 
 /// The prepared statements of a connection, up to a fixed number.
 ///
-/// A running statement is not in this collection. The same text can therefore
-/// run again while its rows are read.
+/// This collection does not contain running statements. The same text can
+/// therefore run again while a closure reads its rows.
 struct SQLiteStatements {
-  /// The maximum number of statements, of which a store has about 20.
+  /// The maximum number of statements. (A store uses about 20.)
   private static let limit = 100
 
-  /// By the bytes of their texts: equal strings can have different bytes.
+  /// The statements by the bytes of their texts, because equal strings can have
+  /// different bytes.
   private var kept: [[UInt8]: (statement: OpaquePointer, use: UInt64)] = [:]
   private var uses: UInt64 = 0
 
-  /// Removes and returns the statement of a text.
+  /// Removes and returns the statement with a text.
   mutating func take(_ sql: String) -> OpaquePointer? {
     kept.removeValue(forKey: Array(sql.utf8))?.statement
   }
 
-  /// Keeps a statement after it has run.
+  /// Keeps a statement after a run.
   ///
-  /// - Returns: A statement that is no longer kept and must be finalized.
+  /// - Returns: A removed statement to finalize, or `nil`.
   mutating func keep(
     _ statement: OpaquePointer, of sql: String
   ) -> OpaquePointer? {

@@ -10,7 +10,7 @@ import Rejoin
 package final class ChangeObservers: Sendable {
   private struct Observer {
     let pending: PendingChanges
-    /// Wakes the observer. A single pending signal is enough.
+    /// Wakes the observer, for which a single pending signal is enough.
     let signal: AsyncStream<Void>.Continuation
   }
 

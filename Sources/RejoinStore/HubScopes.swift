@@ -79,7 +79,7 @@ package final class HubScopes {
   /// Returns the report for a version that would not change the scope, or `nil`
   /// if it would.
   ///
-  /// Most versions do not change the scope. Their requests need not wait.
+  /// Most versions do not change the scope, so their requests need not wait.
   package func recordVersionIfKnown(
     _ version: ReplicaVersion, of device: DeviceID, in scope: String
   ) throws(StoreError) -> MergeReport? {
@@ -97,7 +97,8 @@ package final class HubScopes {
   ///
   /// - Returns: The report of each change, or the error that refused it. A
   ///   refused change has no effect.
-  /// - Throws: ``StoreError``. If an error is thrown, the scope is unchanged.
+  /// - Throws: ``StoreError``. If an error is thrown, the scope is unchanged,
+  ///   unless the connection was lost.
   package func make(
     _ changes: [HubChange], in scope: String
   ) throws(StoreError) -> [Result<MergeReport, any Error>] {
@@ -129,7 +130,7 @@ package final class HubScopes {
           version, of: device, beside: rows.devices.keys))
     case .join(let delta, let check):
       let before = replica.state
-      // From here, record only the effect of this change.
+      // Now record only the effect of this change.
       let changed = replica.takeChangedRecords()
       let report = replica.apply(delta, reporting: .faults)
       let intervals = delta.intervals.keys

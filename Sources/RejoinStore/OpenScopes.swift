@@ -2,7 +2,6 @@
 
 import Rejoin
 
-
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)

@@ -15,7 +15,7 @@ public struct RecordChanges: Sendable {
   public struct Change: Sendable {
     /// The ID of the record.
     public let id: RecordID
-    /// The record before the change, or `nil` if it was never saved before.
+    /// The record before the change, or `nil` if no earlier save touched it.
     ///
     /// A reference reads as unset if its record does not exist after the
     /// change.

@@ -64,7 +64,8 @@ struct RecordReader {
         }
         last = last.map { max($0, id) } ?? id
       } catch let error as WireError {
-        throw StoreError.damaged("in row \(number) of the records: \(error.detail)")
+        throw StoreError.damaged(
+          "in row \(number) of the records: \(error.detail)")
       }
       numbers.append(number)
     }
@@ -143,8 +144,7 @@ struct RecordReader {
       do {
         try row.withBytes(2) { patch in
           try assembly.add(patch: patch, toRecordAt: position)
-          // If the record is no longer large, the next write replaces it as a
-          // whole.
+          // If the row is small, the next write replaces the whole record.
           patches[position, default: .init(body: 0)].add(patch)
         }
       } catch let error as WireError {

@@ -3,11 +3,11 @@
 import Rejoin
 import RejoinSQL
 
-/// The conditions under which a change is written as a patch.
+/// The conditions for writing a change as a patch.
 package struct Patching {
   /// The minimum number of bytes of a record with patches.
   ///
-  /// The default row fills a page.
+  /// A row of the default size fills a page.
   var least = 4096
   /// The maximum size of a record's patches, in percent of the record's size.
   var percent = 50
@@ -15,7 +15,7 @@ package struct Patching {
   /// Creates the conditions for apps.
   package init() {}
 
-  /// Conditions under which every record gets patches, for tests.
+  /// Conditions for tests, with patches for every record.
   package static var forTesting: Patching {
     var patching = Patching()
     (patching.least, patching.percent) = (0, 400)

@@ -31,9 +31,9 @@ extension ReplicaStore {
   /// last.
   ///
   /// The sequence ends when the store is deallocated. If the store can no
-  /// longer change, the sequence throws ``StoreError/superseded`` or
-  /// ``StoreError/closed``. Create a sequence for each observer, and iterate it
-  /// only once.
+  /// longer change, the sequence throws ``StoreError/superseded``,
+  /// ``StoreError/closed`` or ``StoreError/outOfStep(_:)``. Create a sequence
+  /// for each observer, and iterate it only once.
   ///
   /// A reference reads as unset while its record doesn't exist. If that record
   /// is deleted, the change lists only that record, not the records that refer
@@ -88,7 +88,7 @@ public struct StoreUpdates: AsyncSequence, Sendable {
 
     /// Returns the next update, or `nil` if the store no longer exists.
     ///
-    /// - Throws: ``StoreError/superseded`` or ``StoreError/closed``.
+    /// - Throws: ``StoreError`` if the store can no longer change.
     public mutating func next() async throws(StoreError) -> StoreUpdate? {
       if let first = recordIDs.take() { return .recordIDs(first) }
       return try await changes.next().map { .changes($0) }
@@ -124,7 +124,7 @@ public struct RecordValues<E: Entity>: AsyncSequence, Sendable {
     /// Returns the next value, or `nil` at the outermost level if the store no
     /// longer exists.
     ///
-    /// - Throws: ``StoreError/superseded`` or ``StoreError/closed``.
+    /// - Throws: ``StoreError`` if the store can no longer change.
     public mutating func next() async throws(StoreError) -> TypedRecord<E>?? {
       if let current {
         self.current = nil

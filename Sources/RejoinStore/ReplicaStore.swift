@@ -328,9 +328,8 @@ public actor ReplicaStore {
   /// Unlike ``read(_:)``, this method first stores the restore token.
   ///
   /// - Returns: The value that `body` returns.
-  /// - Throws: The error that `body` throws, or
-  ///   ``StoreError/tokenNotStored(_:)`` if the store cannot store the restore
-  ///   token.
+  /// - Throws: The error that `body` throws, or ``StoreError``, such as
+  ///   ``StoreError/tokenNotStored(_:)`` if the store cannot store the token.
   /// - Precondition: `body` does not change the replica.
   public func export<Value: Sendable>(
     _ body: @Sendable (Replica) throws -> Value

@@ -72,9 +72,9 @@ final class ScopeRows {
 
 // Writing.
 extension ScopeRows {
-/// Starts to record which devices touch the records of a hub.
-///
-/// - Parameter stored: The replica that was read.
+  /// Starts to record which devices touch the records of a hub.
+  ///
+  /// - Parameter stored: The replica that was read.
   func recordTouches(of stored: ReplicaState) {
     touched = records.numbers.indices.map { stored.lastSaves(ofRecordAt: $0) }
   }

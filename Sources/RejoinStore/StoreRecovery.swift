@@ -2,7 +2,7 @@
 
 /// The way to continue after ``StoreError/missing(_:)``.
 public enum StoreRecovery: Hashable, Sendable {
-  /// Creates an empty store with a new device ID.
+  /// Starts again as a new device.
   ///
   /// The records return when other devices send them. Saves that were never
   /// sent are lost.

@@ -32,7 +32,7 @@ package final class StoredScope {
   /// - Parameters:
   ///   - initial: The initial state of a new scope, or `nil` for an empty
   ///     replica.
-  ///   - patching: The conditions under which a record gets patches.
+  ///   - patching: The conditions for patches.
   package init(
     _ name: String, on connection: any SQLConnection,
     from initial: ReplicaState? = nil, recovering: StoreRecovery? = nil,
@@ -88,8 +88,8 @@ package final class StoredScope {
           opening: stored, token: found.token(of: stored), schema: schema,
           wallClock: wallClock, makeDeviceID: makeDeviceID)
         if replica.deviceChange != nil {
-          // Store the token before the commit. After it, a crash in between
-          // would cost another device ID.
+          // Store the token before the commit. In the reverse order, a crash in
+          // between would cost another device ID.
           try StoredScope.keepToken(of: replica, by: keeper)
         }
         // Write the changes of opening: a new device ID and the confirmed

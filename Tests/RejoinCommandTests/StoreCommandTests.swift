@@ -42,7 +42,7 @@ import Testing
     let damaged = try rejoin("store", path)
     #expect(damaged.code == 1)
     #expect(
-      damaged.text.contains("the store is damaged, in row 2 of the records"))
+      damaged.text.contains("The store is damaged (in row 2 of the records"))
     withExtendedLifetime(store) {}
   }
 

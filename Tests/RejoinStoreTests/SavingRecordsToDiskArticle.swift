@@ -108,7 +108,7 @@ import Testing
       _ = replica.merge(other)
     }
     switch try await store.undo() {
-    case .done(let report): showKept(report.unrevertedFields)  // fields with later changes
+    case .done(let report): showKept(report.unrevertedFields)  // changed later
     case .prevented(let fields): askToSkip(fields)  // nothing was undone
     case .nothing: break
     }

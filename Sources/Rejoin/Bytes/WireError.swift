@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes could not be decoded.
+/// An error that describes why bytes could not be decoded.
 ///
-/// On error, nothing has been changed.
+/// If it is thrown, nothing has changed.
 public struct WireError: Error, Hashable, Sendable {
   /// The kind of error.
   ///
@@ -15,16 +15,15 @@ public struct WireError: Error, Hashable, Sendable {
     public static let truncated = Code(name: "truncated")
     /// The bytes are not a message of this format.
     public static let unrecognizedFormat = Code(name: "unrecognizedFormat")
-    /// The message is of another kind than was requested.
+    /// The message is not of the requested kind.
     public static let unexpectedKind = Code(name: "unexpectedKind")
     /// A version of the library that is too old wrote the message.
     public static let olderVersion = Code(name: "olderVersion")
     /// A newer version of the library wrote the message.
     public static let newerVersion = Code(name: "newerVersion")
-    /// The bytes have been corrupted.
+    /// The bytes are damaged.
     public static let checksumMismatch = Code(name: "checksumMismatch")
-    /// The bytes are valid, but are not the canonical encoding of their
-    /// content.
+    /// The bytes are valid but are not the canonical encoding of their content.
     public static let notCanonical = Code(name: "notCanonical")
     /// The bytes have no valid meaning.
     public static let invalid = Code(name: "invalid")
@@ -33,15 +32,15 @@ public struct WireError: Error, Hashable, Sendable {
   /// The kind of error.
   public let code: Code
 
-  /// The offset of the error, in bytes from the beginning.
+  /// The offset of the error, in bytes from the start.
   public let offset: Int
 
-  /// What was expected at the offset.
+  /// The content that was expected at the offset.
   public let expected: String
 }
 
 extension WireError: CustomStringConvertible {
-  /// Where the error is, what was expected there, and what to do about it.
+  /// The problem, its location, the expected content and a remedy.
   public var description: String {
     "\(problem) (\(detail)). \(remedy)"
   }

@@ -108,7 +108,7 @@ package struct WireReader {
   }
 
   mutating func varint() throws(WireError) -> UInt64 {
-    // Nearly all integers have one byte.
+    // Nearly all integers take one byte.
     if offset < end, bytes[offset] < 0x80 {
       defer { offset += 1 }
       return UInt64(bytes[offset])

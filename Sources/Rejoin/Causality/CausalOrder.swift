@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How two vector clocks are related.
+/// The causal relation of two vector clocks.
 ///
 /// Causality is a partial order, which `Comparable` cannot express: two clocks
 /// may be concurrent.
 public enum CausalOrder: Hashable, Sendable {
-  /// The second clock has seen everything the first has, and more.
+  /// The second clock has seen all saves of the first, and more.
   case before
 
   /// Both clocks have seen the same saves.
   case equal
 
-  /// The first clock has seen everything the second has, and more.
+  /// The first clock has seen all saves of the second, and more.
   case after
 
-  /// Each clock has seen a save that the other has not.
+  /// Each clock has seen a save that the other clock has not.
   case concurrent
 }

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An element of an array sorted by device, with at most one entry per device.
+/// An element of an array sorted by device, with at most one element per
+/// device.
 protocol DeviceEntry {
   var device: DeviceID { get }
 }
 
 extension Array where Element: DeviceEntry {
-  /// The index of a device's entry, or where one would be inserted.
+  /// Returns the index of a device's entry, or the index to insert one at.
   ///
-  /// - Complexity: O(log *n*).
+  /// - Complexity: O(log *n*), where *n* is the number of entries.
   @inline(__always)
   func position(of device: DeviceID) -> Int {
     partitioningIndex { $0.device >= device }
   }
 
-  /// The entry of a device, if there is one.
+  /// Returns the entry of a device, or `nil` for a device without an entry.
   func entry(of device: DeviceID) -> Element? {
     let i = position(of: device)
     return i < count && self[i].device == device ? self[i] : nil
   }
 
-  /// The entries that are later than a clock.
+  /// Returns the entries that are later than a clock.
   ///
   /// - Parameters:
   ///   - clock: The clock.
-  ///   - number: Returns the number of an entry.
-  /// - Complexity: O(*n* + *r*), where *n* is the number of entries and *r* that of
-  ///   devices in the clock.
+  ///   - number: A closure that returns the number of an entry.
+  /// - Complexity: O(*n* + *r*), where *n* is the number of entries and *r* is
+  ///   the number of devices in the clock.
   func beyond(_ clock: VectorClock, by number: (Element) -> UInt64) -> [Element]
   {
     let known = clock.entries
@@ -38,12 +39,12 @@ extension Array where Element: DeviceEntry {
     }
   }
 
-  /// Merges two arrays sorted by device.
+  /// Returns the union of two arrays sorted by device.
   ///
-  /// Where both have an entry for a device, the greater one by `isBefore` is
-  /// kept.
+  /// If both arrays contain an entry of a device, the union keeps the greater
+  /// one, according to `isBefore`.
   ///
-  /// - Complexity: O(*n*) for the *n* entries of both.
+  /// - Complexity: O(*n*), where *n* is the number of entries in both arrays.
   func union(
     _ other: [Element], by isBefore: (Element, Element) -> Bool
   ) -> [Element] {
@@ -71,7 +72,7 @@ extension Array where Element: DeviceEntry {
 
 #if REJOIN_CHECK_INVARIANTS
   extension Array where Element: DeviceEntry {
-    /// Whether the entries are sorted by device, one per device.
+    /// Whether the entries are sorted by device, with one entry per device.
     var isSortedByDevice: Bool {
       zip(self, dropFirst()).allSatisfy { $0.device < $1.device }
     }

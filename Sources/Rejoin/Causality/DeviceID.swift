@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ID of one incarnation of an installation: 16 opaque bytes.
+/// The ID of one incarnation of an installation, which consists of 16 opaque
+/// bytes.
 ///
 ///     let phone = DeviceID(1)
 ///     let tablet = DeviceID(2)
 ///     phone < tablet  // true
 ///
 /// Device IDs are ordered as unsigned big-endian numbers. The order breaks ties
-/// between concurrent writes and means nothing else. A restored backup or a
+/// between concurrent writes and has no other meaning. A restored backup or a
 /// cloned file must continue under a new device ID.
 public struct DeviceID: Hashable, Sendable {
   /// The first eight bytes, most significant first.
@@ -16,8 +17,7 @@ public struct DeviceID: Hashable, Sendable {
   /// The last eight bytes, most significant first.
   public let low: UInt64
 
-  /// Creates a device ID from its two halves, laid out like the bytes of a
-  /// UUID.
+  /// Creates a device ID from two halves, with the layout of a UUID's bytes.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
@@ -28,8 +28,9 @@ public struct DeviceID: Hashable, Sendable {
     self.init(high: 0, low: low)
   }
 
-  /// Creates a device ID from a short text: its UTF-8 bytes, left-aligned and
-  /// padded with zeros.
+  /// Creates a device ID from the UTF-8 bytes of a short text.
+  ///
+  /// The bytes are left-aligned and padded with zeros.
   ///
   /// - Returns: `nil` if the text is empty or longer than 16 bytes.
   public init?(name: String) {
@@ -45,7 +46,7 @@ public struct DeviceID: Hashable, Sendable {
     self.init(high: halves.0, low: halves.1)
   }
 
-  /// Creates a device ID from its 32 hexadecimal digits.
+  /// Creates a device ID from 32 hexadecimal digits.
   ///
   /// - Returns: `nil` if the text is not exactly 32 lowercase digits.
   public init?(hexadecimal: String) {
@@ -58,7 +59,7 @@ public struct DeviceID: Hashable, Sendable {
     guard self.hexadecimal == hexadecimal else { return nil }
   }
 
-  /// Creates a random device ID.
+  /// Returns a random device ID.
   public static func random(
     using source: inout some RandomNumberGenerator
   ) -> DeviceID {
@@ -73,15 +74,15 @@ extension DeviceID: Comparable {
 }
 
 extension DeviceID: LosslessStringConvertible {
-  /// The bytes as text where they are printable ASCII padded with zeros;
-  /// otherwise the 32 hexadecimal digits.
+  /// The bytes as text if they are printable ASCII padded with zeros, or else
+  /// 32 hexadecimal digits.
   public var description: String { name ?? hexadecimal }
 
-  /// Creates a device ID from its ``description``.
+  /// Creates a device ID from a ``description``.
   ///
   ///     DeviceID("phone")?.description  // "phone"
   ///
-  /// - Returns: `nil` if the text is not a description of a device ID.
+  /// - Returns: `nil` if the text does not describe a device ID.
   public init?(_ description: String) {
     guard
       let device = DeviceID(hexadecimal: description)
@@ -119,7 +120,7 @@ extension DeviceID {
 
   /// Creates a device ID from 16 bytes.
   ///
-  /// - Returns: `nil` if there are not exactly 16.
+  /// - Returns: `nil` if the collection does not contain exactly 16 bytes.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 16 else { return nil }
     let words = [bytes.prefix(8), bytes.dropFirst(8)].map {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A device's latest save, as far as one replica knows.
+/// The latest save of a device that a replica knows.
 public struct DeviceSave: Hashable, Sendable {
-  /// Its sequence number; zero if there is no save.
+  /// The sequence number of the save, or zero if the device has no saves.
   public let sequence: UInt64
-  /// Its timestamp.
+  /// The timestamp of the save.
   public let time: Timestamp
-  /// The device's digest, chained over all of its saves up to this one; zero if
-  /// unknown.
+  /// The digest, chained over all saves of the device up to this one, or zero
+  /// if it is unknown.
   public let digest: UInt64
-  /// Whether two histories are known under this device ID.
+  /// Whether the replica knows two histories under this device ID.
   ///
-  /// Never reset: the histories cannot be separated again.
+  /// Never reset, because the histories cannot be separated again.
   public internal(set) var isForked: Bool
 
   package init(
@@ -23,31 +23,33 @@ public struct DeviceSave: Hashable, Sendable {
     self.isForked = isForked
   }
 
-  /// The entry of a device that has not saved.
+  /// The entry of a device without saves.
   package static let none = DeviceSave(sequence: 0, time: .zero, digest: 0)
 
-  /// Whether both have the same sequence number but different digests, and so
-  /// belong to different histories.
+  /// Returns whether both saves have the same sequence number but different
+  /// digests, and so belong to different histories.
   ///
-  /// Zero is an unknown digest, which contradicts nothing.
+  /// Zero stands for an unknown digest, which contradicts no other.
   func contradicts(_ other: DeviceSave) -> Bool {
     sequence == other.sequence && sequence > 0 && digest != 0
       && other.digest != 0
       && digest != other.digest
   }
 
-  /// Whether a digest of the save with this number is none that the entry stands
-  /// for, so that there are two saves of that number.
+  /// Returns whether another digest of the save with this number belongs to a
+  /// different history.
   ///
-  /// The digest of a forked device is a union, which may contain it.
+  /// The digest of a forked device is a union, which may contain the other
+  /// digest.
   func excludes(_ other: UInt64) -> Bool {
     digest != 0 && (isForked ? other & ~digest != 0 : other != digest)
   }
 
-  /// Returns the lesser of two saves of a device, which contain the saves before them.
+  /// Returns the lesser of two saves of a device, or `nil` if no common save is
+  /// known.
   ///
-  /// If the device is forked, a number can stand for either of two histories. Then the
-  /// two saves must be the same.
+  /// A save contains the saves before it. If the device is forked, a number can
+  /// stand for either of two histories, so the two saves must be equal.
   func common(with other: DeviceSave, isForked: Bool) -> DeviceSave? {
     if isForked || self.isForked || other.isForked || contradicts(other) {
       return self == other ? self : nil
@@ -56,12 +58,12 @@ public struct DeviceSave: Hashable, Sendable {
     return lesser.sequence > 0 ? lesser : nil
   }
 
-  /// The join of two entries of one device: the later save.
+  /// Returns the join of two entries of one device, which is the later save.
   ///
-  /// For a forked device there is no later save: sequence, time and digest are
-  /// joined separately. The digests are joined by bitwise OR, which is
-  /// commutative, associative and idempotent, so that all replicas that have
-  /// seen both histories hold the same entry.
+  /// A forked device has no later save, so sequence numbers, timestamps and
+  /// digests are joined separately. Digests are joined by bitwise OR, which is
+  /// commutative, associative and idempotent. All replicas that have seen both
+  /// histories therefore have the same entry.
   func joined(_ other: DeviceSave) -> DeviceSave {
     let isForked = isForked || other.isForked || contradicts(other)
     if !isForked, sequence != other.sequence {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A 64-bit digest of content, the same in every process.
+/// A 64-bit digest of content, which is the same in every process.
 ///
-/// It detects histories that have diverged by accident. It does not resist
+/// It detects histories that diverged by accident. It does not resist
 /// deliberate collisions.
 package struct Digest {
   private var state: UInt64
@@ -10,7 +10,7 @@ package struct Digest {
   package init(seed: UInt64 = 0) { state = seed ^ 0x9e37_79b9_7f4a_7c15 }
 
   package mutating func add(_ word: UInt64) {
-    // The finalizer of splitmix64, keyed by the state so far.
+    // The finalizer of splitmix64, combined with the previous state.
     var mixed = (state ^ word) &+ 0x9e37_79b9_7f4a_7c15
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
@@ -52,14 +52,14 @@ package struct Digest {
     }
   }
 
-  /// The digest so far.
+  /// The current digest.
   ///
   /// Never zero, which stands for an unknown digest.
   package var value: UInt64 { state == 0 ? 1 : state }
 }
 
 extension Digest {
-  /// Adds a field's name and variant; its kind is left out.
+  /// Adds a field's name and variant, but not its kind.
   mutating func add(_ key: FieldKey) {
     add(key.name)
     if let variant = key.variant { add(variant) }

@@ -2,17 +2,17 @@
 
 /// The ID of a save: a device and a sequence number.
 ///
-/// A save uses one dot, however many fields and records it touches. A removal,
-/// a deletion, a reset and a purge use one, too: deltas find changes by their
-/// dots, so a change without one would never be sent.
+/// A save uses one dot, regardless of how many fields and records it changes.
+/// Removals, deletions, resets and purges also use a dot, because deltas find
+/// changes by their dots. A change without a dot would never be sent.
 public struct Dot: Hashable, Codable, Sendable {
-  /// The device that saved.
+  /// The device of the save.
   public var device: DeviceID
 
-  /// The sequence number of the save: 1, 2, 3, … without gaps.
+  /// The sequence number of the save: 1, 2, 3 and so on, without gaps.
   public var sequence: UInt64
 
-  /// Creates the dot of the save with a sequence number.
+  /// Creates a dot from a device and a sequence number.
   public init(_ device: DeviceID, _ sequence: UInt64) {
     self.device = device
     self.sequence = sequence
@@ -23,7 +23,7 @@ extension Dot: Comparable {
   /// Orders dots by device and then by sequence number, for storage and
   /// encoding.
   ///
-  /// The order says nothing about causality.
+  /// The order has no causal meaning.
   public static func < (a: Dot, b: Dot) -> Bool {
     a.device != b.device ? a.device < b.device : a.sequence < b.sequence
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set of dots, which a join only tests for membership.
+/// A set of dots that a join only tests for membership.
 package protocol DotSet {
-  /// Whether the set contains `dot`.
+  /// Returns whether the set contains `dot`.
   func contains(_ dot: Dot) -> Bool
 }
 
-/// The set of a single dot.
+/// A set of a single dot.
 struct Only: DotSet {
   private let dot: Dot
 
@@ -15,7 +15,7 @@ struct Only: DotSet {
   func contains(_ other: Dot) -> Bool { dot == other }
 }
 
-/// The set of all dots, for a change that supersedes everything present.
+/// The set of all dots, for a change that supersedes all present content.
 struct Everything: DotSet {
   func contains(_ dot: Dot) -> Bool { true }
 }

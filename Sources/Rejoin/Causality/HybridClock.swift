@@ -7,32 +7,34 @@
 ///     try clock.tick(now: 900)              // 1000+1: never backwards
 ///     clock.receive(stamp, now: 1000)       // a year ahead: at most 5 minutes
 ///
-/// It advances with every save and follows the wall clock. Timestamps of other
-/// devices move it ahead of the wall clock by a bounded skew at most. The
-/// caller supplies the wall-clock time. Kulkarni et al., *Logical Physical
-/// Clocks* (2014).
+/// The clock advances with every save and follows the wall clock. Timestamps of
+/// other devices can move it ahead of the wall clock, but only by the maximum
+/// skew. The caller supplies the wall-clock time. See Kulkarni et al., *Logical
+/// Physical Clocks* (2014).
 public struct HybridClock: Hashable, Sendable {
-  /// The greatest timestamp that was issued, or received within the maximum
-  /// skew.
+  /// The greatest timestamp that the clock issued or received within the
+  /// maximum skew.
   ///
-  /// It never decreases, except when a clock is opened that was far ahead.
+  /// It never decreases, except when a clock that was far ahead is opened
+  /// again.
   public private(set) var latest: Timestamp
 
   /// The maximum clock skew in milliseconds.
   ///
-  /// Never negative, or the clock would be set back whenever it is opened.
+  /// Never negative. Otherwise, every opening would set the clock back.
   package let skewLimit: Int64
 
-  /// How far other devices' timestamps can move this clock ahead of the wall
-  /// clock.
+  /// The maximum time that other devices' timestamps can move this clock ahead
+  /// of the wall clock.
   public var maximumClockSkew: Duration { .milliseconds(skewLimit) }
 
-  /// The maximum clock skew by default: five minutes.
+  /// The default maximum clock skew, which is five minutes.
   public static let defaultMaximumClockSkew = Duration.seconds(5 * 60)
 
-  /// The clock is at the greatest timestamp and cannot issue another one.
+  /// An error that reports that the clock is at the greatest timestamp and
+  /// cannot issue another one.
   public struct Exhausted: Error, Hashable, CustomStringConvertible {
-    /// What happened, and what to do about it.
+    /// The cause of the error, and a remedy.
     public var description: String {
       "No timestamp follows because the hybrid clock is at its maximum. Correct "
         + "the device's wall clock, and open the replica again."
@@ -42,16 +44,17 @@ public struct HybridClock: Hashable, Sendable {
   /// Opens a clock whose last timestamp was `latest`.
   ///
   /// If `latest` is ahead of `now` by more than the maximum skew, the device's
-  /// own wall clock was wrong and has been corrected since. The clock is then
-  /// set back to `now`. That is safe, because dots and not timestamps decide
-  /// which write supersedes which.
+  /// wall clock was wrong and is now corrected. The clock is then set back to
+  /// `now`. That is safe, because dots and not timestamps decide which write
+  /// supersedes which.
   ///
   /// - Parameters:
   ///   - latest: The clock's last timestamp.
-  ///   - now: The wall-clock time, in milliseconds since 1970; `nil` keeps
-  ///     `latest` in any case.
-  ///   - maximumClockSkew: How far other devices' timestamps can move the clock
-  ///     ahead of the wall clock, in whole milliseconds.
+  ///   - now: The wall-clock time, in milliseconds since 1970, or `nil` to keep
+  ///     `latest` unchanged.
+  ///   - maximumClockSkew: The maximum time that other devices' timestamps can
+  ///     move the clock ahead of the wall clock. It is truncated to whole
+  ///     milliseconds.
   public init(
     latest: Timestamp = .zero, now: Int64? = nil,
     maximumClockSkew: Duration = HybridClock.defaultMaximumClockSkew
@@ -67,12 +70,11 @@ public struct HybridClock: Hashable, Sendable {
     if latest > bound(now) { self.latest = Timestamp(milliseconds: now) }
   }
 
-  /// Advances the clock and returns the timestamp of a save at the wall-clock
-  /// time `now`.
+  /// Advances the clock and returns the timestamp of a save.
   ///
-  /// - Parameter now: Milliseconds since 1970.
-  /// - Throws: ``Exhausted`` at the greatest timestamp; the clock is then
-  ///   unchanged.
+  /// - Parameter now: The wall-clock time, in milliseconds since 1970.
+  /// - Throws: ``Exhausted`` if the clock is at the greatest timestamp. If an
+  ///   error is thrown, the clock is unchanged.
   @discardableResult
   public mutating func tick(now: Int64) throws(Exhausted) -> Timestamp {
     guard let next = latest.next else { throw Exhausted() }
@@ -80,13 +82,13 @@ public struct HybridClock: Hashable, Sendable {
     return latest
   }
 
-  /// Advances the clock to another device's timestamp, but not beyond `now`
+  /// Advances the clock to another device's timestamp, but at most to `now`
   /// plus the maximum skew.
   public mutating func receive(_ stamp: Timestamp, now: Int64) {
     latest = max(latest, min(stamp, bound(now)))
   }
 
-  /// The wall-clock time plus the maximum skew.
+  /// Returns the wall-clock time plus the maximum skew.
   private func bound(_ now: Int64) -> Timestamp {
     let (ahead, overflow) = now.addingReportingOverflow(skewLimit)
     return Timestamp(milliseconds: overflow ? .max : ahead)
@@ -94,7 +96,7 @@ public struct HybridClock: Hashable, Sendable {
 }
 
 extension Duration {
-  /// The whole milliseconds, clamped to 64 bits.
+  /// The number of whole milliseconds, clamped to 64 bits.
   fileprivate var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)

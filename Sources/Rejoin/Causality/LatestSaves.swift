@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// For each device the latest save, as a vector clock with the timestamp and the
-/// digest of each entry.
+/// The latest save of each device: a vector clock, with a timestamp and a
+/// digest for each entry.
 package struct LatestSaves: Hashable, Sendable {
   /// The sequence numbers.
   private(set) var vectorClock = VectorClock()
-  /// In the order of `vectorClock`, with the same sequence numbers.
+  /// The saves, in the order of `vectorClock` and with the same sequence
+  /// numbers.
   private var saves: [DeviceSave] = []
   /// Whether any device is forked.
   private(set) var hasForks = false
 
   init() {}
 
-  /// Creates entries from sequence numbers alone, without timestamps and digests.
+  /// Creates entries from sequence numbers, without timestamps and digests.
   init(_ vectorClock: VectorClock) {
     self.vectorClock = vectorClock
     saves = vectorClock.entries.map {
@@ -21,17 +22,17 @@ package struct LatestSaves: Hashable, Sendable {
     _checkInvariants()
   }
 
-  /// Whether all devices lack saves.
+  /// Whether no device has saves.
   var isEmpty: Bool { saves.isEmpty }
 
   /// The latest save of a device, or one with the sequence number zero.
   ///
-  /// - Complexity: O(log *r*) for *r* devices.
+  /// - Complexity: O(log *r*), where *r* is the number of devices.
   package subscript(device: DeviceID) -> DeviceSave {
     place(of: device).map { saves[$0] } ?? .none
   }
 
-  /// The devices with their latest saves, sorted.
+  /// The devices and their latest saves, sorted by device.
   package var entries: some Sequence<(device: DeviceID, save: DeviceSave)> {
     zip(vectorClock.entries.lazy.map(\.device), saves).lazy
       .map { (device: $0, save: $1) }
@@ -44,7 +45,7 @@ package struct LatestSaves: Hashable, Sendable {
     return isHeld ? place : nil
   }
 
-  /// Joins in the latest save of a device.
+  /// Adds the latest save of a device by a join.
   package mutating func insert(_ save: DeviceSave, of device: DeviceID) {
     guard save.sequence > 0 else { return }
     if let place = place(of: device) {
@@ -74,10 +75,10 @@ package struct LatestSaves: Hashable, Sendable {
     hasForks = true
   }
 
-  /// Calls `body` with each device whose latest save in `other` is not the same,
-  /// and with both.
+  /// Calls `body` with each device whose latest saves differ, and with both
+  /// saves.
   ///
-  /// - Complexity: O(*r*) for the *r* devices of both.
+  /// - Complexity: O(*r*), where *r* is the number of devices in both values.
   func forEachDifference(
     from other: LatestSaves,
     _ body: (DeviceID, DeviceSave, DeviceSave) throws -> Void

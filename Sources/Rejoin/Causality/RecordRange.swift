@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The records that a delta speaks for: those after `after`, or all from the
-/// first, and up to `through`, or all to the last.
+/// The records that a delta covers: those after `after` and up to `through`.
+///
+/// An end that is `nil` is open.
 package struct RecordRange: Hashable, Sendable {
   package let after: RecordID?
   package let through: RecordID?

@@ -3,23 +3,24 @@
 extension ReplicaVersion {
   /// Saves that only the first records of a replica contain in full.
   ///
-  /// Each record up to `through` contains every effect of `saves`, which the version
-  /// lacks. A transfer in parts leaves a prefix at the point where it was cut, and any
-  /// sender can continue from there. See ``Replica/delta(since:byteLimit:)``.
+  /// Each record up to `through` contains every effect of `saves`, which the
+  /// version lacks. A transfer in parts leaves a prefix at the point of
+  /// interruption, from which any sender can continue. See
+  /// ``Replica/delta(since:byteLimit:)``.
   public struct Prefix: Hashable, Sendable {
-    /// The last of these records, in the order of their IDs.
+    /// The last of these records, in the order of IDs.
     public let through: RecordID
-    /// The latest save of each device, and at least one.
+    /// The latest save of each device, for at least one device.
     package internal(set) var saves: LatestSaves
 
-    /// The sequence numbers of the saves as a vector clock.
+    /// The sequence numbers of the saves, as a vector clock.
     public var vectorClock: VectorClock { saves.vectorClock }
   }
 
-  /// Adds a stored or received prefix, after those with earlier ends.
+  /// Adds a stored or received prefix after those with earlier ends.
   ///
-  /// - Returns: Whether the prefix is in order: it ends after the others, it has
-  ///   saves that the version lacks, and no other prefix has its devices.
+  /// - Returns: Whether the prefix is valid: it ends after the others, contains
+  ///   saves that the version lacks, and shares no device with another prefix.
   package mutating func append(_ prefix: Prefix) -> Bool {
     let isNew =
       prefixes.last.map { $0.through < prefix.through } ?? true
@@ -31,18 +32,20 @@ extension ReplicaVersion {
     return isNew
   }
 
-  /// The prefix that contains saves of a device.
+  /// Returns the prefix that contains saves of a device.
   func prefix(of device: DeviceID) -> Prefix? {
     prefixes.first { $0.saves[device].sequence > 0 }
   }
 
-  /// The number of a device's last save that the version or a prefix has.
+  /// Returns the number of a device's last save in the version or a prefix.
   func lastKnownSave(of device: DeviceID) -> UInt64 {
     max(self[device].sequence, prefix(of: device)?.saves[device].sequence ?? 0)
   }
 
-  /// Returns, for each prefix, the saves that the records up to its end contain,
-  /// including those of the version.
+  /// Returns, for each prefix, the saves that the records up to its end
+  /// contain.
+  ///
+  /// They include the saves of the version.
   func savesOfFirstRecords() -> [(through: RecordID, saves: VectorClock)] {
     var saves = vectorClock
     let fromTheLast = prefixes.reversed().map { prefix in
@@ -52,12 +55,13 @@ extension ReplicaVersion {
     return fromTheLast.reversed()
   }
 
-  /// Whether the latest save of a device, and those before it, are contained.
+  /// Returns whether the version contains a device's save and those before it.
   func contains(_ save: DeviceSave, of device: DeviceID) -> Bool {
     self[device].joined(save) == self[device]
   }
 
-  /// Whether the version and its prefixes contain all saves of former prefixes.
+  /// Returns whether the version and its prefixes contain all saves of former
+  /// prefixes.
   func implies(_ former: [Prefix]) -> Bool {
     former.allSatisfy { prefix in
       prefix.saves.entries.allSatisfy { device, save in
@@ -67,7 +71,8 @@ extension ReplicaVersion {
     }
   }
 
-  /// Whether the prefix of a device contains a save, for all records up to `through`.
+  /// Returns whether a device's prefix contains a save for all records up to
+  /// `through`.
   private func covers(
     _ save: DeviceSave, of device: DeviceID, through: RecordID
   ) -> Bool {
@@ -79,10 +84,11 @@ extension ReplicaVersion {
     return common?.sequence == save.sequence
   }
 
-  /// Whether an interval begins at or before the end of the saves in the version.
+  /// Returns whether an interval starts at or before the last save in the
+  /// version.
   ///
-  /// An interval of a forked device must begin at its first save, because a number can
-  /// stand for either of two histories.
+  /// An interval of a forked device must start at its first save, because a
+  /// number can stand for either of two histories.
   func isContinued(by interval: SaveInterval, of device: DeviceID) -> Bool {
     let held = self[device]
     let isForked = held.isForked || interval.to.isForked
@@ -92,12 +98,12 @@ extension ReplicaVersion {
   /// Adds saves whose effects on a range of records are applied.
   ///
   /// - Parameters:
-  ///   - saves: The latest save of each device. The range or the version contains
-  ///     the saves before it.
-  ///   - range: The records. A version can add only saves of all records, and
+  ///   - saves: The latest save of each device. The range or the version
+  ///     contains the saves before it.
+  ///   - range: The records. The version can only add saves of all records, and
   ///     a prefix only saves of all records up to its end.
-  /// - Returns: Whether the version or a prefix grew, and the saves that were refused
-  ///   because the records before the range lack them.
+  /// - Returns: Whether the version or a prefix grew, and the saves that were
+  ///   refused because the records before the range lack them.
   mutating func advance(
     by saves: LatestSaves, in range: RecordRange
   ) -> (hasGrown: Bool, refused: LatestSaves) {
@@ -112,8 +118,8 @@ extension ReplicaVersion {
         hasGrown = true
         continue
       }
-      // Even if the present prefix is longer: the sender can begin again, and its next
-      // part then continues this one.
+      // Replace even a longer prefix: the sender may have started again, and
+      // its next part continues this one.
       if covers(taken, of: device, through: through) { continue }
       removePrefix(of: device)
       setPrefix(through: through, taken, of: device)
@@ -122,7 +128,8 @@ extension ReplicaVersion {
     return (hasGrown, refused)
   }
 
-  /// Returns the part of some saves that the records before a range contain, or `nil`.
+  /// Returns the part of a device's saves that the records before a range
+  /// contain, or `nil`.
   private func held(
     _ save: DeviceSave, of device: DeviceID, before range: RecordRange
   ) -> DeviceSave? {
@@ -149,11 +156,11 @@ extension ReplicaVersion {
     prefixes.removeAll(where: \.saves.isEmpty)
   }
 
-  /// Removes a device from its prefix if the version contains its saves, or if the
-  /// device is newly forked.
+  /// Removes a device from its prefix if the version contains its saves or the
+  /// device was just forked.
   ///
-  /// A prefix continues the saves of the version. If these belong to two histories, it
-  /// is unknown which one the prefix continues.
+  /// A prefix continues the saves of the version. If these belong to two
+  /// histories, nothing shows which one the prefix continues.
   mutating func tidyPrefix(of device: DeviceID, isNewlyForked: Bool) {
     guard let prefix = prefix(of: device),
       isNewlyForked || contains(prefix.saves[device], of: device)

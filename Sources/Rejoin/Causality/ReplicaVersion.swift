@@ -1,79 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The saves whose effects are fully applied at a replica, which it sends to a
-/// peer to ask for the ones it lacks.
+/// The saves whose effects a replica contains in full.
+///
+/// To request missing saves, a replica sends its version to another one:
 ///
 ///     let delta = phone.delta(since: tablet.version)
 ///
-/// For each device, it holds the sequence number, the timestamp and the digest
-/// of the latest save. The digests reveal a device ID that is in use twice: two
-/// digests for one sequence number. Such a device is *forked*, and remains so.
+/// For each device, a version contains the sequence number, the timestamp and
+/// the digest of the latest save. The digests reveal whether a device ID is in
+/// use twice: a sequence number then has two digests. Such a device is
+/// permanently *forked*.
 ///
-/// A version is a summary beside the join and not part of it: it advances by
-/// the intervals that were applied (``Delta/intervals``), and two versions are
-/// never merged.
+/// A version summarizes the replica and is not part of the join. It advances by
+/// the intervals of the deltas that were applied (``Delta/intervals``), and two
+/// versions are never merged.
 public struct ReplicaVersion: Hashable, Sendable {
   /// The latest save of each device.
   var saves = LatestSaves()
 
-  /// Further saves that only the first records contain, one prefix for each point where
-  /// a transfer in parts was cut.
+  /// Further saves that only the first records contain.
   ///
-  /// The prefixes are sorted by their ends, and each device is in one prefix at most.
+  /// Each prefix ends where a transfer in parts was interrupted. The prefixes
+  /// are sorted by their ends, and a device is in at most one prefix.
   public internal(set) var prefixes: [Prefix] = []
 
-  /// The saves that every device on the roster is known to hold.
+  /// The saves that every device on the roster is known to have.
   ///
-  /// In a replica's own version, contained in ``vectorClock``.
+  /// In a replica's own version, ``vectorClock`` contains them.
   public internal(set) var stabilityCut = VectorClock()
 
-  /// The fields that have seen saves beyond ``vectorClock`` and
-  /// ``prefixes``: for the digest of a record ID and field key, these saves.
+  /// The fields that have seen saves beyond ``vectorClock`` and ``prefixes``,
+  /// and these saves.
   ///
-  /// A field gets ahead when only a part of a delta arrives. Listing it keeps a
-  /// sender from sending it again in every exchange.
+  /// The keys are digests of a record ID and a field key. A field gets ahead if
+  /// only a part of a delta arrives. If it is listed, a sender does not send it
+  /// again in every exchange.
   public package(set) var fieldsAhead: [UInt64: VectorClock] = [:]
 
-  /// The greatest number of fields in ``fieldsAhead``.
+  /// The maximum number of fields in ``fieldsAhead``.
   ///
-  /// With more, none are listed, which bounds the size of a version.
+  /// If more fields are ahead, none are listed, which limits the size of a
+  /// version.
   static let fieldsAheadLimit = 4_096
 
   /// Creates the version of an empty replica.
   public init() {}
 
-  /// Creates a version from sequence numbers alone, without timestamps and
-  /// digests.
+  /// Creates a version from sequence numbers, without timestamps and digests.
   public init(_ vectorClock: VectorClock) { saves = LatestSaves(vectorClock) }
 
-  /// The sequence numbers as a vector clock.
+  /// The sequence numbers, as a vector clock.
   public var vectorClock: VectorClock { saves.vectorClock }
 
   /// Whether any device is forked.
   var hasForks: Bool { saves.hasForks }
 
-  /// The latest save of a device; its sequence number is zero if there is none.
+  /// The latest save of a device, or one with the sequence number zero.
   ///
-  /// - Complexity: O(log *r*) for *r* devices.
+  /// - Complexity: O(log *r*), where *r* is the number of devices.
   public subscript(device: DeviceID) -> DeviceSave { saves[device] }
 
-  /// The devices under whose ID two histories are known.
+  /// The devices whose ID is known to have two histories.
   public var forkedDevices: Set<DeviceID> {
     Set(saves.entries.lazy.filter(\.save.isForked).map(\.device))
   }
 
-  /// Returns whether this version contains every save that another one shows.
+  /// Returns whether this version contains every save in another version.
   ///
   ///     let hub = try await session.version(of: "list")
   ///     let isUpToDate = await store.version.covers(hub)
   ///
-  /// If it does, a replica with the other version has no delta for this one. One
-  /// exception: a version lists no ``fieldsAhead`` if there are more than 4,096. The
-  /// result is `false` if the versions show different histories of a device, because the
-  /// replicas must exchange all its saves.
+  /// If it does, a replica with the other version has no delta for this one,
+  /// with one exception: a version lists no ``fieldsAhead`` if there are more
+  /// than 4,096. The result is `false` if the versions show different histories
+  /// of a device, because the replicas must exchange all of its saves.
   ///
-  /// - Complexity: O(*r* + *k*), where *r* is the number of devices and *k* is the number
-  ///   of ``fieldsAhead``.
+  /// - Complexity: O(*r* + *k*), where *r* is the number of devices and *k* is
+  ///   the number of ``fieldsAhead``.
   public func covers(_ other: ReplicaVersion) -> Bool {
     var covers = implies(other.prefixes)
     other.forEachDifference(from: self) { _, shown, held in
@@ -89,10 +92,10 @@ public struct ReplicaVersion: Hashable, Sendable {
       }
   }
 
-  /// Calls `body` with each device of this version whose latest save in `other`
-  /// is not the same, and with both.
+  /// Calls `body` with each device of this version whose latest save differs in
+  /// `other`, and with both saves.
   ///
-  /// - Complexity: O(*r*) for the *r* devices of both.
+  /// - Complexity: O(*r*), where *r* is the number of devices in both versions.
   package func forEachDifference(
     from other: ReplicaVersion,
     _ body: (DeviceID, DeviceSave, DeviceSave) throws -> Void
@@ -100,14 +103,14 @@ public struct ReplicaVersion: Hashable, Sendable {
     try saves.forEachDifference(from: other.saves, body)
   }
 
-  /// Joins in the latest save of a device.
+  /// Adds the latest save of a device by a join.
   package mutating func insert(_ save: DeviceSave, of device: DeviceID) {
     let wasForked = self[device].isForked
     saves.insert(save, of: device)
     tidyPrefix(of: device, isNewlyForked: self[device].isForked != wasForked)
   }
 
-  /// Marks a device as forked; has no effect on one without saves.
+  /// Marks a device as forked if it has saves.
   mutating func fork(_ device: DeviceID) {
     let wasForked = self[device].isForked
     saves.fork(device)
@@ -116,6 +119,6 @@ public struct ReplicaVersion: Hashable, Sendable {
 }
 
 extension ReplicaVersion: CustomStringConvertible {
-  /// The sequence numbers alone.
+  /// The sequence numbers as text.
   public var description: String { vectorClock.description }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// For each device, how many of its saves have been seen.
+/// The number of seen saves of each device.
 ///
 ///     var a: VectorClock = [phone: 2]
 ///     let b: VectorClock = [phone: 1, tablet: 1]
@@ -9,21 +9,23 @@
 ///     a.contains(Dot(tablet, 1))  // true
 ///
 /// A missing device counts as zero. Clocks form a lattice under the pointwise
-/// maximum (Fidge 1988, Mattern 1989). The entries are a sorted array, since
+/// maximum (Fidge 1988, Mattern 1989). The entries are a sorted array, because
 /// most clocks have fewer than eight.
 public struct VectorClock: Hashable, Sendable {
-  /// A device and how many of its saves have been seen.
+  /// A device and the number of its saves that were seen.
   public struct Entry: Hashable, Sendable, DeviceEntry {
     /// The device.
     public let device: DeviceID
 
-    /// How many of its saves have been seen; never zero.
+    /// The number of its saves that were seen.
+    ///
+    /// Never zero.
     public internal(set) var count: UInt64
   }
 
-  /// Sorted by device; no count is zero.
+  /// The devices in the clock, sorted, with their counts.
   ///
-  /// So equal clocks have equal entries.
+  /// No count is zero, so equal clocks have equal entries.
   public private(set) var entries: [Entry] = []
 
   /// Creates an empty clock.
@@ -37,8 +39,7 @@ public struct VectorClock: Hashable, Sendable {
     _checkInvariants()
   }
 
-  /// Creates a clock from entries that are sorted by device and whose counts
-  /// are not zero.
+  /// Creates a clock from sorted entries whose counts are not zero.
   init(sorted entries: [Entry]) {
     self.entries = entries
     _checkInvariants()
@@ -46,7 +47,7 @@ public struct VectorClock: Hashable, Sendable {
 
   /// Creates a clock from the greatest sequence number of each device.
   ///
-  /// Zeros are left out.
+  /// It omits numbers that are zero.
   init(greatest: [DeviceID: UInt64]) {
     entries = greatest.filter { $0.value > 0 }
       .map { Entry(device: $0.key, count: $0.value) }
@@ -54,14 +55,15 @@ public struct VectorClock: Hashable, Sendable {
     _checkInvariants()
   }
 
-  /// Whether no save has been seen.
+  /// Whether the clock has seen no saves.
   public var isEmpty: Bool { entries.isEmpty }
 
-  /// How many saves of `device` have been seen.
+  /// The number of saves of `device` that the clock has seen.
   ///
-  /// Setting zero removes the entry.
+  /// If you set it to zero, the device is removed.
   ///
-  /// - Complexity: O(log *r*) for *r* devices; setting is O(*r*).
+  /// - Complexity: O(log *r*) to get and O(*r*) to set, where *r* is the number
+  ///   of devices.
   public subscript(device: DeviceID) -> UInt64 {
     get {
       entries.entry(of: device)?.count ?? 0
@@ -87,14 +89,14 @@ public struct VectorClock: Hashable, Sendable {
 }
 
 extension VectorClock: DotSet {
-  /// Whether `dot` has been seen.
+  /// Returns whether the clock has seen `dot`.
   public func contains(_ dot: Dot) -> Bool { dot.sequence <= self[dot.device] }
 }
 
 extension VectorClock {
-  /// Compares two clocks by what they have seen.
+  /// Returns the causal order of two clocks.
   ///
-  /// - Complexity: O(*r*) for the *r* devices in both.
+  /// - Complexity: O(*r*), where *r* is the number of devices in both clocks.
   public func order(relativeTo other: VectorClock) -> CausalOrder {
     switch (isContained(in: other), other.isContained(in: self)) {
     case (true, true): .equal
@@ -104,9 +106,9 @@ extension VectorClock {
     }
   }
 
-  /// Whether `other` has seen every save in this clock.
+  /// Returns whether `other` has seen every save in this clock.
   public func isContained(in other: VectorClock) -> Bool {
-    // Both arrays are sorted by device, so that one pass suffices.
+    // Both arrays are sorted by device, so one pass is enough.
     var j = 0
     for entry in entries {
       while j < other.entries.count, other.entries[j].device < entry.device {
@@ -120,12 +122,12 @@ extension VectorClock {
     return true
   }
 
-  /// The last save of each device that `other` has not seen.
+  /// Returns the last save of each device with saves that `other` has not seen.
   package func saves(beyond other: VectorClock) -> VectorClock {
     VectorClock(sorted: entries.beyond(other) { $0.count })
   }
 
-  /// The saves that both clocks have seen.
+  /// Returns the saves that both clocks have seen.
   public func intersection(_ other: VectorClock) -> VectorClock {
     var meet = VectorClock()
     for entry in entries {
@@ -140,11 +142,11 @@ extension VectorClock {
 }
 
 extension VectorClock {
-  /// Adds everything that `other` has seen.
+  /// Adds the saves that `other` has seen.
   ///
-  /// - Complexity: O(*r*) for the *r* devices in both.
+  /// - Complexity: O(*r*), where *r* is the number of devices in both clocks.
   public mutating func merge(_ other: VectorClock) {
-    // a ⊔ b = a where b ⊑ a. This is the common case, and allocates nothing.
+    // If b ⊑ a, then a ⊔ b = a. This common case allocates nothing.
     guard !other.isContained(in: self) else { return }
     entries = entries.union(other.entries) { $0.count < $1.count }
     _checkInvariants()
@@ -152,13 +154,14 @@ extension VectorClock {
 }
 
 extension VectorClock {
-  /// Creates the join of some clocks.
+  /// Creates the join of several clocks.
   ///
-  /// - Complexity: O(*n* log *n*), where *n* is the number of entries of all clocks.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of entries in all
+  ///   clocks.
   init(joining clocks: some Sequence<VectorClock>) {
     var (join, greatest) = (VectorClock(), [:] as [DeviceID: UInt64])
     for clock in clocks {
-      // Each merge takes as long as the join is wide.
+      // The cost of a merge grows with the number of devices in the join.
       if greatest.isEmpty, join.entries.count < 16 {
         join.merge(clock)
         continue
@@ -175,7 +178,7 @@ extension VectorClock {
 }
 
 extension VectorClock: ExpressibleByDictionaryLiteral {
-  /// Creates a clock from how many saves of each device have been seen.
+  /// Creates a clock from the number of seen saves of each device.
   public init(dictionaryLiteral elements: (DeviceID, UInt64)...) {
     for (device, n) in elements { advance(to: Dot(device, n)) }
   }

@@ -141,8 +141,8 @@ package protocol FieldStore: DotStore {
   func _checkInvariants()
 }
 
-// The defaults suit a store that replicas send as a whole, and in which a dot
-// identifies its content.
+// The defaults suit a store that replicas send as a whole and whose dots
+// identify its content.
 extension FieldStore {
   package static var mayOverflow: Bool { false }
 

@@ -20,9 +20,9 @@ package struct Fragment: Hashable, Sendable {
   /// field. Otherwise, the clock contains only the devices with new saves.
   package let state: FieldState
 
-  /// The saves that the receiver must have.
+  /// The saves that the receiver must have, by device.
   ///
-  /// Their devices are in the clock of ``state``.
+  /// The devices are in the clock of ``state``.
   package let basis: VectorClock
 
   /// The devices whose ledger entries continue those of the receiver.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The payload of a set.
+/// The payload of a set's element.
 ///
-/// The dot alone says that an element was added.
+/// It is empty, because the dot alone shows that the element was added.
 package struct AddMark: Hashable, Sendable, Comparable {
-  /// All marks are equal.
+  /// Returns `false`, because all marks are equal.
   package static func < (a: AddMark, b: AddMark) -> Bool { false }
 }
 
@@ -12,6 +12,6 @@ extension DotMap {
   /// The elements, sorted.
   package var elements: [Value] { entries.map(\.key).sorted(byValue: \.self) }
 
-  /// Whether the set contains an element.
+  /// Returns whether the set contains an element.
   package func contains(_ element: Value) -> Bool { !self[element].isEmpty }
 }

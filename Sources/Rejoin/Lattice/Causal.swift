@@ -1,36 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A dot store with its causal context: the lattice that users compose, and the
-/// state of every field of a record.
+/// A dot store with its causal context.
+///
+/// It is the lattice that apps compose and the state of every field of a
+/// record. A join keeps the following content:
 ///
 ///     (m, c) ⊔ (m′, c′) =
 ///       ({x ∈ m ∩ m′} ∪ {x ∈ m, dot(x) ∉ c′} ∪ {x ∈ m′, dot(x) ∉ c}, c ⊔ c′)
 ///
-/// A context that the dots in the store imply is not stored. So the most common
-/// field, which holds one write, is as small as that write.
+/// The context is not stored if the dots in the store imply it. The most common
+/// field, which contains one write, is therefore as small as that write.
 package struct Causal<Store: DotStore>: Hashable, Sendable {
-  /// What the saves have written.
+  /// The content that the saves wrote.
   ///
   /// Every dot in it is in ``context``.
   package private(set) var store: Store
 
-  /// `nil` if and only if the store implies the context, so that equal values
-  /// are stored alike.
+  /// The context, or `nil` if and only if the store implies it.
+  ///
+  /// Equal values are therefore stored alike.
   private var explicit: CausalContext?
 
-  /// Creates an empty value, which has seen no save.
+  /// Creates an empty value that has seen no saves.
   package init() { store = Store() }
 
-  /// Creates a value from a store and its causal context, which must contain
-  /// every dot in the store.
+  /// Creates a value from a store and its causal context.
+  ///
+  /// The context must contain every dot in the store.
   package init(store: Store, context: CausalContext) {
     self.store = store
     explicit = context
     elide()
   }
 
-  /// Creates a value from a store and its causal context; `nil` if the store
-  /// implies that.
+  /// Creates a value from a store and the clock of its causal context.
+  ///
+  /// A clock of `nil` stands for the context that the store implies.
   init(_ store: Store, _ clock: VectorClock?) {
     self.store = store
     explicit = clock.map { CausalContext($0) }
@@ -45,7 +50,7 @@ package struct Causal<Store: DotStore>: Hashable, Sendable {
   /// The contiguous part of ``context``.
   package var clock: VectorClock { explicit?.clock ?? store.dots }
 
-  /// The sequence number of a device's last save in ``clock``.
+  /// Returns the sequence number of a device's last save in ``clock``.
   func lastSave(of device: DeviceID) -> UInt64 {
     explicit?.clock[device] ?? store.lastDot(of: device)
   }
@@ -53,15 +58,17 @@ package struct Causal<Store: DotStore>: Hashable, Sendable {
   /// Whether the dots in the store imply the context.
   var isContextImplied: Bool { explicit == nil }
 
-  /// Whether the value has seen no save.
+  /// Whether the value has seen no saves.
   package var isInitial: Bool { explicit == nil && store.isEmpty }
 
-  /// Changes the store in the save `dot`, and adds that save and all earlier
-  /// ones of its device to the context.
+  /// Changes the store in the save `dot`.
+  ///
+  /// The context gets the save and all earlier saves of its device.
   mutating func update<Result>(
     at dot: Dot, _ change: (inout Store) -> Result
   ) -> Result {
-    // The most common field holds writes of one device, which overwrites them.
+    // The most common field contains writes of one device, which then
+    // overwrites them.
     let isOnlyAuthor =
       explicit == nil
       && (store.isEmpty || store.onlyDot?.device == dot.device)
@@ -79,13 +86,14 @@ package struct Causal<Store: DotStore>: Hashable, Sendable {
     return result
   }
 
-  /// Changes the store under the next dot of `device`, and adds only that dot
-  /// to the context: earlier ones may not have arrived.
+  /// Changes the store under the next dot of `device`.
+  ///
+  /// The context gets only that dot, because earlier ones may be missing.
   mutating func updateNext<Result>(
     of device: DeviceID, _ change: (inout Store, Dot) -> Result
   ) -> (dot: Dot, Result) {
     var context = context
-    // Released, so that it is changed in place.
+    // Release the stored context, so it is changed in place.
     explicit = nil
     let dot = context.insertNext(of: device)
     explicit = context
@@ -94,8 +102,8 @@ package struct Causal<Store: DotStore>: Hashable, Sendable {
     return (dot, result)
   }
 
-  /// Changes the representation of the store, which leaves its meaning and its
-  /// context unchanged.
+  /// Changes the representation of the store, but not its meaning or its
+  /// context.
   mutating func reshape(_ change: (inout Store) -> Void) {
     change(&store)
     _checkInvariants()
@@ -112,7 +120,7 @@ package struct Causal<Store: DotStore>: Hashable, Sendable {
   }
 }
 
-/// The saves of a device up to one.
+/// The saves of a device up to one save.
 private struct Through: DotSet {
   let dot: Dot
 
@@ -122,17 +130,18 @@ private struct Through: DotSet {
 }
 
 extension Causal: Lattice {
-  /// Joins the stores under both contexts, and the contexts.
+  /// Joins the stores under both contexts, and joins the contexts.
   ///
-  /// - Complexity: That of the store's join, and O(*r*) for *r* devices.
+  /// - Complexity: The cost of the store's join, plus O(*r*), where *r* is the
+  ///   number of devices.
   package mutating func merge(_ other: Causal) {
     if isInitial { return self = other }
     if explicit == nil, other.explicit == nil,
       let theirs = other.store.onlyDot,
       Store.keepsLastDots || store.onlyDot?.device == theirs.device
     {
-      // The most common join is of a single write. Of our context only what it
-      // has seen of that write's device plays a part, and no clock is made.
+      // The most common join is of a single write. From this context, only the
+      // saves of that write's device count, so no clock is needed.
       let mine = Dot(theirs.device, store.lastDot(of: theirs.device))
       store.merge(
         other.store, seen: Through(dot: mine), otherSeen: Through(dot: theirs))
@@ -145,7 +154,8 @@ extension Causal: Lattice {
     merge(part: other) { $0.merge($1, seen: $2, otherSeen: $3) }
   }
 
-  /// Joins a value whose store is joined by `join`, under both contexts.
+  /// Joins another value and calls `join` to join the stores under both
+  /// contexts.
   mutating func merge(
     part other: Causal,
     by join: (inout Store, Store, CausalContext, CausalContext) -> Void

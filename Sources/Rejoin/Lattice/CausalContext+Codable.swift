@@ -3,7 +3,7 @@
 extension CausalContext: Codable {
   private enum CodingKeys: CodingKey { case clock, dots }
 
-  /// Encodes the contiguous part, and the dots beyond it where there are any.
+  /// Encodes the contiguous part and any dots beyond it.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(clock, forKey: .clock)
@@ -16,7 +16,7 @@ extension CausalContext: Codable {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let clock = try container.decode(VectorClock.self, forKey: .clock)
     let dots = try container.decodeIfPresent([Dot].self, forKey: .dots) ?? []
-    // A stand-alone value makes its next dot by adding one, which must not
+    // A stand-alone value adds one to get its next dot, which must not
     // overflow.
     guard clock.entries.allSatisfy({ $0.count < 1 << 63 }),
       dots.allSatisfy({ $0.sequence > 0 && $0.sequence < 1 << 63 })
@@ -32,7 +32,8 @@ extension CausalContext: Codable {
 }
 
 extension Decoder {
-  /// Throws unless the dots are sorted, distinct and in the causal context.
+  /// Throws an error unless the dots are sorted, distinct and in the causal
+  /// context.
   func check(_ dots: [Dot], areSeenBy seen: CausalContext) throws {
     guard zip(dots, dots.dropFirst()).allSatisfy(<) else {
       throw corrupted("expected sorted, distinct dots")

@@ -4,25 +4,30 @@
 /// single changes, dots beyond a gap.
 ///
 /// The context of a full value is a vector clock. The delta of a single change
-/// has seen the dot of that change and the dots it superseded. It must not
-/// claim any other: a vector clock would claim all earlier saves, and joining
-/// the delta would remove what they wrote. Dots that become contiguous with the
-/// clock move into it.
+/// has seen only the dot of that change and the dots that it superseded. A
+/// vector clock would also contain all earlier saves, and joining the delta
+/// would remove their content. Dots that become contiguous with the clock move
+/// into it.
 package struct CausalContext: Hashable, Sendable {
   private enum Storage: Hashable, Sendable {
     case clock(VectorClock)
-    /// One dot beyond the gap at the beginning: the context of most deltas of
-    /// single changes, which needs no allocation.
+    /// One dot beyond a gap at the start.
+    ///
+    /// This is the context of most deltas of single changes, and it needs no
+    /// allocation.
     case dot(Dot)
-    /// There are dots, sorted, each once, and none of them is in the clock or
-    /// follows it directly: one context has one form. Indirect, so that the
-    /// common case stays small.
+    /// At least one dot, sorted and without duplicates.
+    ///
+    /// The clock does not contain the dots, and they do not follow it directly,
+    /// so a context has only one form. Indirect, so the common case stays
+    /// small.
     indirect case cloud(VectorClock, [Dot])
   }
 
   private var storage: Storage
 
-  /// The contiguous part: the saves of each device up to the first gap.
+  /// The contiguous part, which contains the saves of each device up to its
+  /// first gap.
   package var clock: VectorClock {
     switch storage {
     case .clock(let clock), .cloud(let clock, _): clock
@@ -32,7 +37,7 @@ package struct CausalContext: Hashable, Sendable {
 
   /// The dots beyond a gap, sorted.
   ///
-  /// None is in ``clock`` or follows it directly.
+  /// They are not in ``clock`` and do not follow it directly.
   package var dotCloud: [Dot] {
     switch storage {
     case .clock: []
@@ -41,23 +46,23 @@ package struct CausalContext: Hashable, Sendable {
     }
   }
 
-  /// Creates a context of the saves in `clock`.
+  /// Creates a context with the saves in `clock`.
   package init(_ clock: VectorClock = VectorClock()) { storage = .clock(clock) }
 
-  /// Creates a context of one dot.
+  /// Creates a context with one dot.
   init(_ dot: Dot) {
     storage =
       dot.sequence == 1
       ? .clock(VectorClock(dot)) : .dot(dot)
   }
 
-  /// Creates a context of exactly the given dots.
+  /// Creates a context with exactly the given dots.
   package init(dots: some Sequence<Dot>) {
     self.init()
     update(clock: VectorClock(), dots: Array(dots))
   }
 
-  /// Adds the dot after all dots of `device` in the context.
+  /// Adds the dot that follows all dots of `device` in the context.
   mutating func insertNext(of device: DeviceID) -> Dot {
     switch storage {
     case .clock:
@@ -78,7 +83,7 @@ package struct CausalContext: Hashable, Sendable {
   mutating func insert(through dot: Dot) {
     switch storage {
     case .clock(var clock):
-      // Releases the stored clock, so that it is changed in place.
+      // Release the stored clock, so it is changed in place.
       storage = .clock(VectorClock())
       clock.advance(to: dot)
       storage = .clock(clock)
@@ -91,12 +96,12 @@ package struct CausalContext: Hashable, Sendable {
 
   /// Moves the dots that are contiguous with the clock into it.
   ///
-  /// - Parameter dots: In any order, and some perhaps twice.
+  /// - Parameter dots: The dots in any order, possibly with duplicates.
   private mutating func update(clock: VectorClock, dots: consuming [Dot]) {
     var clock = clock
     var previous: Dot?
-    // So each dot of a contiguous run follows the clock, and equal dots each
-    // other.
+    // After sorting, each dot of a contiguous run follows the clock, and equal
+    // dots are adjacent.
     dots.sort()
     dots.removeAll { dot in
       defer { previous = dot }
@@ -115,7 +120,7 @@ package struct CausalContext: Hashable, Sendable {
 }
 
 extension CausalContext: DotSet {
-  /// Whether the context contains `dot`.
+  /// Returns whether the context contains `dot`.
   package func contains(_ dot: Dot) -> Bool {
     switch storage {
     case .clock(let clock): clock.contains(dot)
@@ -127,7 +132,7 @@ extension CausalContext: DotSet {
 }
 
 extension [Dot] {
-  /// Whether a sorted array contains `dot`.
+  /// Returns whether a sorted array contains `dot`.
   fileprivate func contains(sorted dot: Dot) -> Bool {
     let place = partitioningIndex { $0 >= dot }
     return place < count && self[place] == dot

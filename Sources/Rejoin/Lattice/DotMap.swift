@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A map from keys to siblings, joined key by key under one causal context.
+/// A map from keys to siblings that is joined key by key under one causal
+/// context.
 ///
-/// It is the dot store of a set. The keys are in an array in the order in which
-/// they came, so that two maps with a common past are joined side by side, with
-/// hardly a look-up.
+/// It is the dot store of a set. An array contains the keys in the order of
+/// their insertion. Maps with a common past are therefore joined side by side,
+/// almost without look-ups.
 package struct DotMap: Sendable {
   /// A key and its siblings.
   typealias Entry = (key: Value, siblings: Siblings<AddMark>)
 
-  /// Up to that many keys are compared, and not hashed.
+  /// The maximum number of keys that are compared and not hashed.
   private static var few: Int { 12 }
 
-  /// Each key once, in canonical form.
+  /// The keys in canonical form, without duplicates.
   ///
-  /// A key that has lost its siblings may come again. It keeps its place until
-  /// most places are of such keys.
+  /// A key without siblings may return. It stays in the array until most keys
+  /// have no siblings.
   private var places: [Entry] = []
-  /// The inverse of `places`; empty while there are few.
+  /// The inverse of `places`, or empty while there are few.
   private var indices: [Value: Int32] = [:]
   /// The number of keys with siblings.
   package private(set) var count = 0
 
-  /// The number of places, including those of keys without siblings.
+  /// The number of keys, including those without siblings.
   var placeCount: Int { places.count }
 
   /// Creates an empty map.
   package init() {}
 
-  /// Creates a map from canonical keys, each once and with at least one sibling.
+  /// Creates a map from distinct canonical keys with at least one sibling each.
   init(_ entries: [(key: Value, siblings: Siblings<AddMark>)]) {
     places = entries
     count = entries.count
@@ -43,7 +44,8 @@ package struct DotMap: Sendable {
     for (i, entry) in places.enumerated() { indices[entry.key] = Int32(i) }
   }
 
-  /// The place of a key, which is looked for at `guess` first.
+  /// Returns the index of a key, which is compared with the key at `guess`
+  /// first.
   private func place(of key: Value, guess: Int = 0) -> Int? {
     if guess < places.count, places[guess].key == key { return guess }
     if places.count <= DotMap.few {
@@ -52,7 +54,9 @@ package struct DotMap: Sendable {
     return indices[key].map { Int($0) }
   }
 
-  /// The place of a key; one that is missing gets a place without siblings.
+  /// Returns the index of a key.
+  ///
+  /// A missing key is added without siblings.
   private mutating func place(adding key: Value) -> Int {
     guard places.count > DotMap.few else {
       if let place = place(of: key) { return place }
@@ -60,14 +64,14 @@ package struct DotMap: Sendable {
       if places.count > DotMap.few { reindex() }
       return places.count - 1
     }
-    // Hashed once, whether the key is missing or not.
+    // Hash the key only once, whether or not it is missing.
     let new = Int32(places.count)
     let place = { (place: inout Int32) in place }(&indices[key, default: new])
     if place == new { places.append((key, Siblings())) }
     return Int(place)
   }
 
-  /// Changes the siblings at a place.
+  /// Changes the siblings at an index.
   private mutating func change<Result>(
     at place: Int, _ change: (inout Siblings<AddMark>) -> Result
   ) -> Result {
@@ -81,7 +85,7 @@ package struct DotMap: Sendable {
     return result
   }
 
-  /// Gives up the places of keys without siblings if they are the majority.
+  /// Removes the keys without siblings if they are the majority.
   private mutating func compact() {
     guard places.count > DotMap.few, count * 2 < places.count else { return }
     places.removeAll { $0.siblings.isEmpty }
@@ -96,11 +100,12 @@ package struct DotMap: Sendable {
     set { update(key) { $0 = newValue } }
   }
 
-  /// Changes the siblings of a key in place.
+  /// Changes a key's siblings in place.
   mutating func update<Result>(
     _ key: Value, _ change: (inout Siblings<AddMark>) -> Result
   ) -> Result {
-    // Equal keys must have equal bytes, but −0 equals 0 and all NaNs are equal.
+    // Equal keys must have equal bytes, but −0 equals 0, and all NaNs are
+    // equal.
     let result = self.change(at: place(adding: key.canonical), change)
     compact()
     return result
@@ -118,7 +123,7 @@ package struct DotMap: Sendable {
     entries.sorted(byValue: { $0.key })
   }
 
-  /// Removes all siblings whose dots `seen` contains.
+  /// Removes all siblings with dots in `seen`.
   mutating func drop(seen: some DotSet) {
     for place in places.indices {
       change(at: place) { $0.drop(seen: seen) }
@@ -142,7 +147,7 @@ extension DotMap: Hashable {
   }
 
   package func hash(into hasher: inout Hasher) {
-    // Of any order of the keys.
+    // The hash must not depend on the order of the keys.
     hasher.combine(
       entries.reduce(0) { sum, entry in
         var hasher = Hasher()
@@ -176,7 +181,8 @@ extension DotMap: DotStore {
 
   /// Joins two maps.
   ///
-  /// - Complexity: O(*n*) on average for the *n* keys of both.
+  /// - Complexity: O(*n*) on average, where *n* is the number of keys in both
+  ///   maps.
   package mutating func merge(
     _ other: DotMap, seen: some DotSet, otherSeen: some DotSet
   ) {
@@ -192,10 +198,13 @@ extension DotMap: DotStore {
     _checkInvariants()
   }
 
-  /// Joins a map that lacks keys which it has not lost.
+  /// Joins a part of a map.
   ///
-  /// - Parameter lost: Keys that it has lost.
-  /// - Complexity: O(*k*) on average for the *k* keys of the part.
+  /// Missing keys count as removed only if they are in `lost`.
+  ///
+  /// - Parameter lost: The keys that were removed.
+  /// - Complexity: O(*k*) on average, where *k* is the number of keys in the
+  ///   part.
   mutating func merge(
     part: DotMap, lost: [Value], seen: some DotSet, otherSeen: some DotSet
   ) {
@@ -212,7 +221,8 @@ extension DotMap: DotStore {
 
   /// Joins the siblings of each key of another map.
   ///
-  /// - Parameter note: Called with the place of each key that was here.
+  /// - Parameter note: A closure that gets the index of each key that this map
+  ///   already had.
   private mutating func join(
     _ other: DotMap, seen: some DotSet, otherSeen: some DotSet,
     _ note: (Int) -> Void
@@ -228,7 +238,7 @@ extension DotMap: DotStore {
       }
       guess = place + 1
       if place < count { note(place) }
-      // Both hold the same of most keys.
+      // Most keys have the same siblings on both sides.
       if places[place].siblings == theirs { continue }
       change(at: place) {
         $0.merge(theirs, seen: seen, otherSeen: otherSeen)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A store without a clock of its own, joined under the causal contexts of its
-/// owners.
+/// A store without its own clock, which is joined under the causal contexts of
+/// its owners.
 ///
-/// Everything in a dot store is tagged with the dot of the save that wrote it.
-/// A removal leaves no tombstone: what was removed is a dot that the context
-/// contains and the store lacks. Almeida, Shoker, Baquero, *Delta State
+/// All content of a dot store is tagged with the dot of the save that wrote it.
+/// A removal leaves no tombstone: a dot was removed if the context contains it
+/// and the store does not. See Almeida, Shoker, Baquero, *Delta State
 /// Replicated Data Types* (2018), §7.
 package protocol DotStore: Hashable, Sendable {
   /// Creates an empty store.
@@ -14,27 +14,30 @@ package protocol DotStore: Hashable, Sendable {
   /// Whether the store is empty.
   var isEmpty: Bool { get }
 
-  /// Whether `clock` is known to equal ``dots``, so that it need not be stored.
+  /// Returns whether `clock` is known to equal ``dots`` and need not be stored.
   ///
-  /// A store may answer `false` where finding out is not cheap, but must answer
-  /// the same for equal stores and clocks.
+  /// A store may return `false` if a check is not cheap, but must return the
+  /// same result for equal stores and clocks.
   func impliesContext(_ clock: VectorClock) -> Bool
 
-  /// Whether a clock with `dot` alone is known to equal ``dots``.
+  /// Returns whether a clock with only `dot` is known to equal ``dots``.
   func impliesContext(_ dot: Dot) -> Bool
 
-  /// The only dot in the store, if it is known that there is just one.
+  /// The only dot in the store, or `nil` if the store may contain several or
+  /// none.
   var onlyDot: Dot? { get }
 
-  /// Whether a join leaves the last dot of every device in the store, so that
-  /// two contexts that their stores imply have a join that is implied.
+  /// Whether a join keeps the last dot of every device in the store.
+  ///
+  /// If so, and if both stores imply their contexts, the joined store implies
+  /// the joined context.
   static var keepsLastDots: Bool { get }
 
   /// The smallest clock that contains every dot in the store.
   var dots: VectorClock { get }
 
-  /// The greatest sequence number of a device's dots in the store; zero if it
-  /// has none.
+  /// Returns the greatest sequence number of a device's dots in the store, or
+  /// zero if it contains none.
   func lastDot(of device: DeviceID) -> UInt64
 
   /// Joins `other` into this store.
@@ -48,18 +51,19 @@ package protocol DotStore: Hashable, Sendable {
 }
 
 extension DotStore {
-  /// Whether a clock with `dot` alone is known to equal ``dots``.
+  /// Returns whether a clock with only `dot` is known to equal ``dots``.
   package func impliesContext(_ dot: Dot) -> Bool {
     impliesContext(VectorClock(dot))
   }
 
-  /// The only dot in the store, if it is known that there is just one.
+  /// The only dot in the store, or `nil` if the store may contain several or
+  /// none.
   package var onlyDot: Dot? { nil }
 
-  /// Whether a join leaves the last dot of every device in the store.
+  /// Whether a join keeps the last dot of every device in the store.
   package static var keepsLastDots: Bool { false }
 
-  /// The greatest sequence number of a device's dots in the store; zero if it
-  /// has none.
+  /// Returns the greatest sequence number of a device's dots in the store, or
+  /// zero if it contains none.
   package func lastDot(of device: DeviceID) -> UInt64 { dots[device] }
 }

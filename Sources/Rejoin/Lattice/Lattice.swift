@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A join semilattice: a type of which any two values have a join.
+/// A join semilattice, which is a type whose values can all be joined.
 ///
-/// Let `a ⊔ b` be the result of merging `b` into `a`. For all values:
+/// Let `a ⊔ b` be the result of merging `b` into `a`. The following laws hold
+/// for all values:
 ///
 /// - `a ⊔ b = b ⊔ a` (commutative),
 /// - `(a ⊔ b) ⊔ c = a ⊔ (b ⊔ c)` (associative),
 /// - `a ⊔ a = a` (idempotent),
 ///
-/// So replicas that have received the same updates, in any order and any number
-/// of times, are equal. The join is total: it never throws, never traps and
-/// never creates a dot. A type that breaks one of these laws must not conform.
+/// Replicas that have received the same updates are therefore equal, whatever
+/// the order and the number of repetitions. The join is total: it never throws,
+/// never traps and never creates a dot. A type that breaks one of these laws
+/// must not conform.
 ///
 /// A struct of lattices is a lattice, joined property by property:
 ///
@@ -28,7 +30,7 @@ public protocol Lattice {
 }
 
 extension Lattice {
-  /// The join of this value and `other`.
+  /// Returns the join of this value and `other`.
   public func merging(_ other: Self) -> Self {
     var join = self
     join.merge(other)
@@ -36,5 +38,5 @@ extension Lattice {
   }
 }
 
-// Stated here, since clocks are on a lower floor.
+// Declared here, because clocks are on a lower level of the library.
 extension VectorClock: Lattice {}

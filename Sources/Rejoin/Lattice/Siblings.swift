@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Concurrent payloads, one per dot: the content of a register, or of a set for
-/// one element.
+/// Concurrent payloads with one dot each: the content of a register, or of one
+/// element of a set.
 ///
-/// What survives a join is decided here: what both sides hold stays, and what
-/// one side holds stays unless the other has seen its dot. Only by the second
-/// rule is anything ever superseded or removed.
+/// This type decides what survives a join. A sibling that both sides have
+/// stays. A sibling that only one side has stays unless the other side has seen
+/// its dot. Content is superseded or removed only by this second rule.
 ///
-/// If both sides hold the same dot with different payloads, a device ID was
-/// used twice (equivocation). The greater payload stays, so that the join is
-/// still total and commutative.
+/// If two siblings with the same dot have different payloads, a device ID was
+/// used twice (equivocation). The greater payload stays, so the join remains
+/// total and commutative.
 ///
-/// A single sibling, by far the most common case, needs no allocation of its
-/// own.
+/// The most common case by far is a single sibling, which needs no allocation.
 package struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
   /// A payload and the dot of the save that wrote it.
   package struct Element: Hashable, Sendable {
-    /// The save.
+    /// The dot of the save.
     package let dot: Dot
-    /// What it wrote.
+    /// The content that the save wrote.
     package let payload: Payload
   }
 
-  /// There is one case for each number of siblings, so that equal siblings have
-  /// equal storage.
+  /// Each number of siblings has one case, so equal siblings have equal
+  /// storage.
   private enum Storage: Hashable, Sendable {
     case none
     case one(Element)
-    /// Two or more. Sorted by dot; never two of one dot.
+    /// Two or more siblings, sorted by dot.
+    ///
+    /// No two of them share a dot.
     case many([Element])
   }
 
@@ -35,12 +36,12 @@ package struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
 
   private init(_ storage: Storage) { self.storage = storage }
 
-  /// Creates a single sibling.
+  /// Creates siblings from a single payload.
   package init(_ payload: Payload, at dot: Dot) {
     storage = .one(Element(dot: dot, payload: payload))
   }
 
-  /// Creates siblings from elements that are sorted by dot, one per dot.
+  /// Creates siblings from elements that are sorted by dot, with one per dot.
   init(sorted elements: [Element]) {
     switch elements.count {
     case 0: storage = .none
@@ -50,7 +51,7 @@ package struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
     _checkInvariants()
   }
 
-  /// Removes the siblings whose dots `seen` contains.
+  /// Removes the siblings with dots in `seen`.
   mutating func drop(seen: some DotSet) {
     switch storage {
     case .none: break
@@ -60,7 +61,7 @@ package struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
     }
   }
 
-  /// Adds a sibling, replacing one with the same dot.
+  /// Adds a sibling, or replaces the sibling with the same dot.
   mutating func insert(_ payload: Payload, at dot: Dot) {
     let new = Element(dot: dot, payload: payload)
     switch storage {
@@ -75,7 +76,7 @@ package struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
 }
 
 extension Siblings: RandomAccessCollection {
-  /// The siblings, in the order of dots.
+  /// The siblings in the order of their dots.
   private var elements: [Element] {
     switch storage {
     case .none: []
@@ -84,12 +85,12 @@ extension Siblings: RandomAccessCollection {
     }
   }
 
-  /// Goes through the siblings in the order of dots.
+  /// An iterator over the siblings in the order of their dots.
   package struct Iterator: IteratorProtocol {
     fileprivate var only: Element?
     fileprivate var many: IndexingIterator<[Element]>
 
-    /// The next sibling; `nil` after the last one.
+    /// Returns the next sibling, or `nil` after the last one.
     package mutating func next() -> Element? {
       guard let only else { return many.next() }
       self.only = nil
@@ -97,7 +98,7 @@ extension Siblings: RandomAccessCollection {
     }
   }
 
-  /// Goes through the siblings in the order of dots.
+  /// Creates an iterator over the siblings in the order of their dots.
   package func makeIterator() -> Iterator {
     switch storage {
     case .none, .one: Iterator(only: only, many: [].makeIterator())
@@ -151,7 +152,7 @@ extension Siblings: DotStore {
 
   package var onlyDot: Dot? { only?.dot }
 
-  /// The sibling, if there is just one.
+  /// The only sibling, or `nil` if there are several or none.
   var only: Element? {
     if case .one(let only) = storage { only } else { nil }
   }
@@ -164,7 +165,7 @@ extension Siblings: DotStore {
     entries.reserveCapacity(all.count)
     for element in all {
       let dot = element.dot
-      // Sorted by device and then by number: the last of a device is the
+      // Sorted by device and then by number, so the last dot of a device is the
       // greatest.
       if dot.device == entries.last?.device { entries.removeLast() }
       entries.append(.init(device: dot.device, count: dot.sequence))
@@ -184,11 +185,12 @@ extension Siblings: DotStore {
     }
   }
 
-  /// The last dot of each device stays in a join: whoever holds it, and no
-  /// later one, has seen no later one either.
+  /// A join keeps the last dot of each device.
+  ///
+  /// The side that has it, and no later dot, has also seen no later one.
   package static var keepsLastDots: Bool { true }
 
-  /// The sibling of a dot.
+  /// The sibling with a dot, or `nil` if no sibling has it.
   subscript(dot: Dot) -> Element? {
     switch storage {
     case .none: return nil
@@ -201,15 +203,15 @@ extension Siblings: DotStore {
 
   /// Joins two sets of siblings.
   ///
-  /// - Complexity: A look-up in a clock for each sibling, and
-  ///   O(*m* log *n*) for *m* siblings that join *n*.
+  /// - Complexity: O(*m* log *n*), where *n* is the number of siblings and *m*
+  ///   is the number of siblings in `other`, plus a clock look-up for each.
   package mutating func merge(
     _ other: Siblings, seen: some DotSet, otherSeen: some DotSet
   ) {
     if count < 2, other.count < 2 {
       return join(only, other.only, seen: seen, otherSeen: otherSeen)
     }
-    // Released, so that it is changed in place.
+    // Release the stored array, so it is changed in place.
     var union = elements
     storage = .none
     union.removeAll { otherSeen.contains($0.dot) && other[$0.dot] == nil }
@@ -226,15 +228,15 @@ extension Siblings: DotStore {
       let place = union.partitioningIndex { $0.dot >= new[0].dot }
       union.insert(new[0], at: place)
     } else if !new.isEmpty {
-      // Sorting finds the two runs, and merges them.
+      // The sort finds the two runs and merges them.
       union += new
       union.sort { $0.dot < $1.dot }
     }
     self = Siblings(sorted: union)
   }
 
-  /// Joins one sibling at most on each side, by far the most common case,
-  /// without an array.
+  /// Joins at most one sibling on each side, the most common case, without an
+  /// array.
   private mutating func join(
     _ mine: Element?, _ theirs: Element?, seen: some DotSet,
     otherSeen: some DotSet
@@ -254,7 +256,7 @@ extension Siblings: DotStore {
 }
 
 extension Siblings.Element {
-  /// The element of a dot that both sides hold.
+  /// Returns the joined element of a dot that both sides have.
   ///
   /// The payloads differ only after an equivocation.
   fileprivate func joined(_ other: Self) -> Self {
@@ -263,7 +265,7 @@ extension Siblings.Element {
 }
 
 extension Siblings {
-  /// Returns the dots under which the siblings have different payloads.
+  /// Returns the dots whose siblings have different payloads.
   package func equivocations(with other: Self) -> [Dot] {
     var equivocations: [Dot] = []
     for theirs in other {

@@ -154,7 +154,7 @@ struct EntityTable {
     _checkInvariants()
   }
 
-  /// Throws an error unless some record has each field of the table.
+  /// Throws an error unless every field of the table occurs in a record.
   func checkUses(_ reader: WireReader) throws(WireError) {
     try reader.require(
       columns.allSatisfy(\.isUsed), .notCanonical,

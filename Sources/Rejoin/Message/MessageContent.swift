@@ -37,8 +37,8 @@ struct MessageContent {
 
   /// Creates content with existing fields, without duplicates.
   ///
-  /// - Parameter fragments: The fields of which the message contains only a
-  ///   fragment.
+  /// - Parameter fragments: The fields that the message contains only as
+  ///   fragments.
   init(
     _ records: [RecordState], _ names: FieldNames,
     at locations: consuming [FieldPosition],

@@ -2,8 +2,7 @@
 
 /// Reads fields, which refer to the devices and saves of a message by index.
 ///
-/// It validates the fields on the first pass. It builds them, or only validates
-/// them.
+/// The reader validates the fields on the first pass, and may also build them.
 package struct FieldReader {
   package internal(set) var bytes: WireReader
   var saves: SaveTable

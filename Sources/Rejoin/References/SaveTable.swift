@@ -100,9 +100,9 @@ struct SaveTable: Sendable {
 struct SaveUses: OptionSet {
   let rawValue: UInt8
   static let isReferred = SaveUses(rawValue: 1)
-  /// A field has a timestamp of the save.
+  /// The message uses a timestamp of the save.
   static let isStamped = SaveUses(rawValue: 2)
-  /// A field has the timestamp that the table lists for the save.
+  /// The message uses the timestamp that the table lists for the save.
   static let isExact = SaveUses(rawValue: 4)
 }
 

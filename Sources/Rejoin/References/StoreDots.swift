@@ -10,7 +10,7 @@ struct StoreDots {
   private var greatest: [UInt64] = []
   /// The devices whose number is not zero.
   ///
-  /// With this list, clearing costs as much as inserting.
+  /// With this list, clearing costs no more than inserting.
   private(set) var touched: [Int32] = []
 
   init(count: Int) { self.count = count }

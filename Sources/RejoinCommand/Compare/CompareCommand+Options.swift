@@ -98,7 +98,7 @@ extension CompareCommand {
     return Strategies.all.filter { chosen.contains($0.name) }
   }
 
-  /// The workloads with the options given; by default the mildest and the worst.
+  /// The workloads with the given options, by default the mildest and the worst.
   static func workloads(
     _ arguments: Arguments
   ) throws(CommandError) -> [(name: String, Workload)] {

@@ -19,7 +19,7 @@ struct CompareCommand {
   /// The workloads by their names.
   let workloads: [(name: String, Workload)]
 
-  /// Where the episodes come from.
+  /// The source of the episodes.
   enum Source {
     case generated
     case files([String])

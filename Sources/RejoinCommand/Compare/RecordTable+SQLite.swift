@@ -5,7 +5,7 @@ import RejoinComparison
 import RejoinSQL
 
 extension RecordTable {
-  /// What Core Data, and the mirroring of a container, keep for themselves.
+  /// Tables that Core Data and the mirroring of a container use internally.
   private static let ownTables = [
     "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING", "Z_METADATA",
     "Z_MODELCACHE", "Z_PRIMARYKEY",
@@ -126,7 +126,7 @@ extension String {
 }
 
 extension JSONValue {
-  /// The value of a column; `nil` for NULL.
+  /// The value of a column, or `nil` for NULL.
   fileprivate init?(_ value: SQLValue) {
     switch value {
     case .null: return nil

@@ -4,7 +4,7 @@ import Rejoin
 import RejoinComparison
 
 extension FieldState {
-  /// What the field shows, and the number of its other siblings.
+  /// The value that the field shows, and the number of its other siblings.
   var shown: String {
     switch kind {
     case .register:
@@ -85,7 +85,7 @@ extension JSONValue {
     return WideInt(number) == sum ? .scalar(.int(number)) : .text("\(sum)")
   }
 
-  /// A value with the name of its type; `null` stands for an unset register.
+  /// A value with the name of its type, or `null` for an unset register.
   fileprivate static func tagged(_ value: Value?) -> JSONValue {
     guard let value else { return .scalar(.null) }
     return switch value {

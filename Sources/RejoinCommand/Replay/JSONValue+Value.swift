@@ -4,7 +4,7 @@ import Rejoin
 import RejoinComparison
 
 extension JSONValue {
-  /// The field value that this denotes; `nil` for an array or an object.
+  /// The field value, or `nil` for an array or an object.
   var fieldValue: Value? {
     if case .scalar(let value) = self { value } else { nil }
   }

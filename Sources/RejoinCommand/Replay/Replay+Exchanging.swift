@@ -20,7 +20,7 @@ extension Replay {
     print([(receiver.merge(sender), receiver)])
   }
 
-  /// A delta after it has been encoded and decoded, as if it had been sent.
+  /// Returns a delta after encoding and decoding, as if it were sent.
   func sent(
     _ delta: Delta, _ line: ScriptLine
   ) throws(ScriptError) -> Delta {
@@ -29,7 +29,9 @@ extension Replay {
     }
   }
 
-  /// Decodes what a device has encoded; an error is a fault of the library.
+  /// Decodes a message of a device.
+  ///
+  /// An error is a fault of the library.
   func read<Message>(
     _ line: ScriptLine, _ body: () throws(WireError) -> Message
   ) throws(ScriptError) -> Message {

@@ -28,10 +28,10 @@ struct Replay {
   ///   - text: The script.
   ///   - showsBytes: Whether `show` prints a digest of a device's canonical
   ///     bytes.
-  ///   - stores: Where the replicas are stored; `nil` if they are in memory alone.
+  ///   - stores: The stores of the replicas, or `nil` if they are only in memory.
   ///   - print: Called with every line of output.
   /// - Throws: ``ScriptError`` for the first line with an error. The output of
-  ///   the lines before it has been printed.
+  ///   the lines before it is already printed.
   static func run(
     _ text: String, showsBytes: Bool = false, in stores: ScriptStores? = nil,
     print: @escaping (String) -> Void

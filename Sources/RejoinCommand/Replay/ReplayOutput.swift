@@ -73,8 +73,7 @@ enum ReplayOutput {
   /// The lines for the faults in a report, each with a device and the number of
   /// a save.
   ///
-  /// Forked and reactivated devices have no particular save; their last known one
-  /// is printed.
+  /// The lines of forked and reactivated devices print their last known save.
   static func lines(
     for report: MergeReport, of replica: Replica, names: [DeviceID: String]
   ) -> [String] {
@@ -138,8 +137,8 @@ enum ReplayOutput {
     ]).description
   }
 
-  /// The line for what an undoing leaves as it is: fields, and records that it
-  /// would have deleted or restored.
+  /// The line for the fields that an undo leaves unchanged, and for the records
+  /// that it does not delete or restore.
   static func line(for left: [FieldLocation]) -> String {
     let names = left.map { place in
       place.field == .existence

@@ -6,13 +6,13 @@ import RejoinTesting
 /// The devices of a script.
 final class ScriptDevices {
   let schema: Schema
-  /// Where the replicas are stored; `nil` if they are in memory alone.
+  /// The stores of the replicas, or `nil` if they are only in memory.
   private let stores: ScriptStores?
   /// The replicas, by name.
   private var replicas: [String: Replica] = [:]
-  /// The wall clocks, by name; one for each of `replicas`.
+  /// The wall clocks, by name, one for each of `replicas`.
   private var clocks: [String: ManualClock] = [:]
-  /// The number of the last incarnation of a name; one if it is missing.
+  /// The number of the last incarnation of a name, or one if it is missing.
   private var incarnations: [String: Int] = [:]
   /// The names of all device IDs in use, those of earlier incarnations
   /// included.
@@ -47,7 +47,7 @@ final class ScriptDevices {
     do { return try body(stores) } catch { throw line.error(error.description) }
   }
 
-  /// Stores what a line has changed.
+  /// Stores the changes of a line.
   func write(after line: ScriptLine) throws(ScriptError) {
     _ = try onDisk(line) { stores throws(ScriptStores.Failure) in
       try stores.write()
@@ -108,7 +108,7 @@ final class ScriptDevices {
     return replica.deviceChange
   }
 
-  /// Opens a device's replica again, of which only what is stored is left.
+  /// Opens a device's replica again from its stored state.
   ///
   /// - Parameter state: What is stored, if that is in memory.
   func crash(

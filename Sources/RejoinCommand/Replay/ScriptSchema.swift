@@ -31,7 +31,7 @@ struct ScriptSchema {
     try line.finish()
   }
 
-  /// The names by which a script declares the kind of a field.
+  /// The names for the kinds of fields in a script.
   private static let declarations: [String: (kind: FieldKind, isQuiet: Bool)] =
     FieldKind.allCases.reduce(into: ["lww": (.register, true)]) {
       $0[$1.rawValue] = ($1, false)

@@ -29,7 +29,7 @@ final class ScriptStores {
 
   private let folder: URL
   private var stores: [String: Store] = [:]
-  /// Those of processes that have crashed, whose files are still open.
+  /// The stores of crashed processes, whose files are still open.
   private var abandoned: [Store] = []
 
   init(in path: String) throws(Failure) {
@@ -44,7 +44,7 @@ final class ScriptStores {
     }
   }
 
-  /// Begins a device's store with a state; one that it has had is gone.
+  /// Creates a device's store with a state, which replaces an earlier one.
   ///
   /// - Returns: The replica in the store.
   func begin(
@@ -67,7 +67,7 @@ final class ScriptStores {
       makeDeviceID: makeDeviceID)
   }
 
-  /// Opens a device's store again, as after its process has been killed.
+  /// Opens a device's store again, as after a crash of its process.
   ///
   /// - Returns: The replica in the store.
   func reopen(
@@ -98,7 +98,7 @@ final class ScriptStores {
     } catch { throw Failure(description: "\(file.path): \(error)") }
   }
 
-  /// Writes what a step has changed.
+  /// Writes the changes of a step.
   func write() throws(Failure) {
     for (name, store) in stores.sorted(by: { $0.key < $1.key }) {
       do { try store.scope.update { _ in } } catch {

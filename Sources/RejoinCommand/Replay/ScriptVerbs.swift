@@ -7,7 +7,7 @@ import RejoinComparison
 /// `clear`, `reset`, `increment`, `insert`, `remove`, `append`.
 struct ScriptVerbs {
   let id: RecordID
-  /// The edits, in the order in which they apply.
+  /// The edits in the order of their application.
   private(set) var edits: [(key: FieldKey, edit: FieldEdit)] = []
 
   init(

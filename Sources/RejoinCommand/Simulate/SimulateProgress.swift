@@ -47,7 +47,9 @@ enum Interruption {
   /// Whether the user interrupted the command.
   static var isRequested: Bool { interrupts > 0 }
 
-  /// Lets the command finish after the first interrupt. The second one ends it.
+  /// Lets the command finish after the first interrupt.
+  ///
+  /// The second one ends it.
   static func catchFirst() {
     signal(SIGINT) { _ in
       interrupts = 1

@@ -135,7 +135,7 @@ import Testing
     #expect(clock == before)
     clock.receive(.zero, now: 0)
     #expect(clock == before)
-    #expect("\(HybridClock.Exhausted())".contains("correct the device's wall"))
+    #expect("\(HybridClock.Exhausted())".contains("Correct the device's wall"))
   }
 
   @Test func withoutAWallClockItStandsAsItStood() {

@@ -33,7 +33,7 @@ import Testing
     #expect(error.code == .newerVersion)
     #expect(error.offset == 2)
     #expect(error.expected == "version 2 of the format, not \(version)")
-    #expect(error.description.contains("update the app"))
+    #expect(error.description.contains("Update the app"))
   }
 
   @Test(arguments: [0, 1] as [UInt8])
@@ -43,7 +43,7 @@ import Testing
     let error = try #require(fault(bytes))
     #expect(error.code == .olderVersion)
     #expect(error.offset == 2)
-    #expect(error.description.contains("convert it with the version"))
+    #expect(error.description.contains("Convert it with the version"))
   }
 
   @Test func aLatticeOfANewerVersionIsRefused() throws {

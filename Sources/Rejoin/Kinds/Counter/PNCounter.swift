@@ -48,7 +48,7 @@ public struct PNCounter: Hashable, Sendable {
     /// The device whose sum would overflow.
     public let device: DeviceID
 
-    /// The rule that the change would break, and a remedy.
+    /// The cause of the error, and a remedy.
     public var description: String {
       "The counter cannot be changed because the changes of device \(device) "
         + "would exceed UInt64.max. Use a new device ID."
@@ -87,8 +87,8 @@ public struct PNCounter: Hashable, Sendable {
   /// - Returns: The delta to merge into other copies.
   /// - Throws: ``Overflow`` if the increments of `device` would exceed
   ///   `UInt64.max`. If an error is thrown, the counter is unchanged.
-  /// - Complexity: O(log *r*), where *r* is the number of devices with changes, if
-  ///   `device` is one of them.
+  /// - Complexity: O(log *r*), where *r* is the number of devices with changes,
+  ///   if `device` is one of them.
   @inlinable @discardableResult
   public mutating func increment(
     by amount: UInt64 = 1, on device: DeviceID
@@ -104,8 +104,8 @@ public struct PNCounter: Hashable, Sendable {
   /// - Returns: The delta to merge into other copies.
   /// - Throws: ``Overflow`` if the decrements of `device` would exceed
   ///   `UInt64.max`. If an error is thrown, the counter is unchanged.
-  /// - Complexity: O(log *r*), where *r* is the number of devices with changes, if
-  ///   `device` is one of them.
+  /// - Complexity: O(log *r*), where *r* is the number of devices with changes,
+  ///   if `device` is one of them.
   @inlinable @discardableResult
   public mutating func decrement(
     by amount: UInt64 = 1, on device: DeviceID
@@ -156,8 +156,7 @@ public struct PNCounter: Hashable, Sendable {
 
 // Changes that a save applies to the counter of a record.
 extension PNCounter {
-  /// Returns the entry of a device, or an entry of zeros if the device has
-  /// none.
+  /// Returns the entry of a device, or zeros for a device without an entry.
   func entry(of device: DeviceID) -> Entry {
     entries.entry(of: device) ?? Entry(device)
   }
@@ -236,8 +235,8 @@ extension PNCounter.Entry {
 
   /// Orders the entries of one device by sequence number.
   ///
-  /// The sums order two entries with the same number, which exist only if two
-  /// devices used one ID.
+  /// The sums order two entries with the same number, which exist only if a
+  /// device ID was used twice.
   func isBefore(_ other: Self) -> Bool {
     (sequence, increments, decrements) < (
       other.sequence, other.increments, other.decrements

@@ -64,7 +64,9 @@ package struct DeviceEntries: Sendable {
   package var count: UInt64 { folded + UInt64(tail.count) }
 
   /// The sum of all entries, including the cancelled ones.
-  package var sum: WideInt { tail.reduce(foldedSum) { $0 + WideInt($1.amount) } }
+  package var sum: WideInt {
+    tail.reduce(foldedSum) { $0 + WideInt($1.amount) }
+  }
 
   /// The sum of the entries that are not cancelled.
   package var total: WideInt { sum - cancelledSum }
@@ -94,7 +96,8 @@ package struct DeviceEntries: Sendable {
     var seen = observed
     seen.fold(upTo: .max)
     // Both sides folded the same number of entries, so their sums differ only
-    // if two devices used one ID. Cancel this side's sum, so the total is zero.
+    // if a device ID was used twice. Cancel this side's sum, so the total is
+    // zero.
     if seen.folded == folded { seen.foldedSum = foldedSum }
     if (seen.folded, seen.foldedSum) > (cancelled, cancelledSum) {
       (cancelled, cancelledSum) = (seen.folded, seen.foldedSum)
@@ -114,8 +117,8 @@ package struct DeviceEntries: Sendable {
   /// - Parameter isContinuation: Whether the other entries continue these
   ///   entries. If so, their folded prefix has no sum.
   mutating func merge(_ other: DeviceEntries, isContinuation: Bool = false) {
-    // Prefixes of one length have different sums only if two devices used one
-    // ID. Keep the greater sum, so the join stays commutative.
+    // Prefixes of one length have different sums only if a device ID was used
+    // twice. Keep the greater sum, so the join stays commutative.
     if !isContinuation, (other.folded, other.foldedSum) > (folded, foldedSum) {
       let known = min(tail.count, Int(clamping: other.folded - folded))
       tail.removeFirst(known)
@@ -156,8 +159,8 @@ package struct DeviceEntries: Sendable {
 }
 
 extension DeviceEntries.Entry {
-  /// Orders two entries at one index, which differ only if two devices used one
-  /// ID.
+  /// Orders two entries at one index, which differ only if a device ID was used
+  /// twice.
   fileprivate func isBefore(_ other: DeviceEntries.Entry) -> Bool {
     if (sequence, time.rawValue, amount) != (
       other.sequence, other.time.rawValue, other.amount

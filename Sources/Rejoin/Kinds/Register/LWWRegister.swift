@@ -72,8 +72,8 @@ extension LWWRegister: Lattice {
 extension LWWRegister.Write: Comparable {
   /// Orders writes by time and then by device.
   ///
-  /// Two writes with the same time and device differ only if two devices used
-  /// one ID (equivocation). In that case, their values decide.
+  /// Two writes with the same time and device differ only if a device ID was
+  /// used twice (equivocation). In that case, their values decide.
   static func < (a: Self, b: Self) -> Bool {
     if a.content.time != b.content.time {
       return a.content.time < b.content.time

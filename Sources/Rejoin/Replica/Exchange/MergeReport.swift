@@ -207,7 +207,8 @@ extension MergeReport {
       precondition(
         changedRecords.isSuperset(of: changedFields.map(\.record))
           && changedFields.isSuperset(of: fieldChanges.map(\.location)),
-        "`changedRecords` lacks the record of a field, or `changedFields` a field")
+        "`changedRecords` lacks the record of a field, or `changedFields` a field"
+      )
       for conflict in conflicts {
         let (winner, loser) = (conflict.winner, conflict.loser)
         precondition(
