@@ -157,7 +157,7 @@ def check(graphs, module):
         faults += report(
             "public, and in no list of topics",
             [each for each in types if each.path[0] not in known],
-            f"list it under ## Topics of a page in {catalogue}, as - ``SchemaName``")
+            f"list it under ## Topics of a page in {catalogue}, as - ``Name``")
         faults += report(
             "a group that is too long or not complete",
             list(grouping_faults(catalogue, public)),
