@@ -6,6 +6,12 @@
   import Glibc
 #elseif canImport(Musl)
   import Musl
+#elseif canImport(Android)
+  import Android
+#endif
+
+#if os(WASI)
+  #error("WebAssembly cannot load SQLite. Use Replica, and store its state.")
 #endif
 
 /// A system library that is opened at run time, so the package needs neither

@@ -8,6 +8,8 @@ import Rejoin
   import Glibc
 #elseif canImport(Musl)
   import Musl
+#elseif canImport(Android)
+  import Android
 #endif
 
 /// The scopes that this process has open for writing.
