@@ -37,7 +37,9 @@ import Testing
     newer[2] = 99
     older[2] = 0
     damaged[damaged.count - 1] ^= 1
-    let bytes = [newer, older, damaged, Array(version.dropLast(9)), [1, 2, 3, 4]]
+    let bytes = [
+      newer, older, damaged, Array(version.dropLast(9)), [1, 2, 3, 4],
+    ]
     var errors: [any Error] = bytes.compactMap { bytes in
       do {
         _ = try ReplicaVersion(decoding: bytes)
