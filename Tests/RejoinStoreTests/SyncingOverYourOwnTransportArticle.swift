@@ -61,6 +61,8 @@ import Testing
       return part?.encoded() ?? []
     }
 
+    struct Stalled: Error {}
+
     func pull(
       into store: ReplicaStore, over connection: some Connection
     ) async throws {
@@ -69,7 +71,7 @@ import Testing
         let answer = try await connection.ask(request)
         if answer.isEmpty { return }
         let report = try await store.apply(decoding: answer)
-        guard report.hasAdvanced else { return }
+        guard report.hasAdvanced else { throw Stalled() }
       }
     }
 
@@ -80,7 +82,7 @@ import Testing
       do {
         try await pull(into: tablet, over: toPhone)
         try await pull(into: phone, over: toTablet)
-      } catch is BadConnection.Lost {}
+      } catch is BadConnection.Lost {} catch is Stalled {}
     }
     let both = await (phone.version, tablet.version)
     #expect(both.0.covers(both.1))

@@ -11,12 +11,13 @@ import Testing
   }
 
   @Test func article() async throws {
-    let clock = ManualClock(1_750_000_000_000)
+    let phoneClock = ManualClock(1_750_000_000_000)
+    let tabletClock = ManualClock(1_750_000_000_000)
     let phone = try await ReplicaStore.inMemory(
-      schema: [Note.self], wallClock: clock.wallClock,
+      schema: [Note.self], wallClock: phoneClock.wallClock,
       makeDeviceID: { DeviceID(1) })
     let tablet = try await ReplicaStore.inMemory(
-      schema: [Note.self], wallClock: clock.wallClock,
+      schema: [Note.self], wallClock: tabletClock.wallClock,
       makeDeviceID: { DeviceID(2) })
 
     func meet(_ a: ReplicaStore, _ b: ReplicaStore) async throws {
@@ -29,7 +30,7 @@ import Testing
     }
 
     try await phone.save { $0[Note.self, "1"].title = "Milk" }
-    clock.now += 1_000
+    tabletClock.now += 1_000
     try await tablet.save { $0[Note.self, "1"].title = "Oat milk" }
     try await meet(phone, tablet)
 
@@ -37,7 +38,7 @@ import Testing
     #expect(note?.title == "Oat milk")
     #expect(note?.conflictingValues(of: \.title) == ["Milk"])
 
-    clock.now -= 365 * 24 * 60 * 60 * 1_000
+    phoneClock.now -= 365 * 24 * 60 * 60 * 1_000
     try await phone.save { $0[Note.self, "1"].title = "Cheese" }
     try await meet(phone, tablet)
     #expect(await tablet.read { $0[Note.self, "1"]?.title } == "Cheese")

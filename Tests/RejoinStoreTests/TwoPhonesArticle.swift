@@ -14,7 +14,11 @@ import Testing
   }
 
   @Test func resultsAreThoseOfTheArticle() async throws {
-    let folder = self.folder.path
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent(UUID().uuidString).path
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
 
     func openStore(_ name: String) async throws -> ReplicaStore {
       try await ReplicaStore(

@@ -98,9 +98,9 @@ import Testing
       writing: { connection, _ in
         try connection.run("DELETE FROM search")
         for note in notes {
+          guard let title = note.title else { continue }
           try connection.run(
-            "INSERT INTO search VALUES (?, ?)", .text(note.id),
-            .text(note.title ?? ""))
+            "INSERT INTO search VALUES (?, ?)", .text(note.id), .text(title))
         }
       }, { _ in })
     #expect(try found().count == 2)

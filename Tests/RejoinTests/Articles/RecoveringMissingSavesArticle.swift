@@ -12,7 +12,7 @@ import Testing
     let afterFirst = phone.version
     try phone.save { $0[Profile.self, "grace"].name = "Grace" }
 
-    // Meant for somebody who has the first save already.
+    // Meant for a device that has the first save already.
     if let delta = phone.delta(since: afterFirst) {
       let report = tablet.apply(delta)
       try #require(report.gaps.count == 1)

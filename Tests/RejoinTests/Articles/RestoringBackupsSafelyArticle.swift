@@ -19,8 +19,9 @@ import Testing
     let phone = Replica.ofArticle(1, [Profile.self])
     try phone.save { $0[Profile.self, "ada"].steps.increment(by: 1200) }
     try file.write(phone.state.encoded())  // 1. the state
-    try keychain.write(phone.restoreToken.encoded())  // 2. the token
-    phone.confirmTokenStored(phone.restoreToken)
+    let token = phone.restoreToken
+    try keychain.write(token.encoded())  // 2. the token
+    phone.confirmTokenStored(token)
     send(phone.delta())  // 3. only now
     #expect(try opened() == nil)
     // A save whose token is stored, and whose state is restored from before.
