@@ -4,8 +4,10 @@ import PackageDescription
 
 #if canImport(Darwin)
   let hasCoreData = true
+  let hasSwiftUI = true
 #else
   let hasCoreData = false
+  let hasSwiftUI = false
 #endif
 
 let package = Package(
@@ -101,6 +103,19 @@ let package = Package(
         "RejoinTesting", "_RejoinVerification", "RejoinCommand",
       ],
       resources: [.copy("Scripts")]),
+    // The code of the article *A list in SwiftUI*.
+    .executableTarget(
+      name: "ListInSwiftUI",
+      dependencies: [
+        "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinStore",
+      ] + (hasSwiftUI ? [] : ["SwiftUI"]),
+      path: "Tests/ListInSwiftUI"),
+    .testTarget(
+      name: "ListInSwiftUITests",
+      dependencies: [
+        "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinStore",
+        "ListInSwiftUI",
+      ]),
     // What is fuzzed in the package in Fuzz, so that `swift test` replays what has
     // failed there.
     .target(
@@ -130,5 +145,13 @@ if !hasCoreData {
       name: "CoreDataPolicyTests",
       dependencies: ["Rejoin", "RejoinPolicies", "CoreData", "CoreDataPolicy"],
       path: "Tests/RejoinPoliciesTests/CoreData"),
+  ]
+}
+
+// Where there is no SwiftUI, an article's app is compiled against a stand-in,
+// which only type-checks.
+if !hasSwiftUI {
+  package.targets += [
+    .target(name: "SwiftUI", path: "Tests/SwiftUIStandIn")
   ]
 }
