@@ -118,17 +118,6 @@ import Testing
 
     try SQLiteConnection(opening: path).run(
       "CREATE TABLE search (key TEXT PRIMARY KEY, title TEXT)")
-    @Sendable func index(
-      _ connection: any SQLConnection, _ changes: RecordChanges
-    ) throws {
-      for change in changes.changes(to: Note.self) {
-        try connection.run(
-          "DELETE FROM search WHERE key = ?", .text(change.key))
-        guard let title = change.new?.title else { continue }
-        try connection.run(
-          "INSERT INTO search VALUES (?, ?)", .text(change.key), .text(title))
-      }
-    }
     try await store.save(writing: index) { $0[Note.self, "1"].title = "Bread" }
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Bread")
     #expect(

@@ -7,10 +7,6 @@ import RejoinStore
 import Testing
 
 @Suite class UsingAStoreWithGRDBArticle: StoreSuite {
-  struct Note: Entity {
-    let title = register("title", of: String.self)
-  }
-
   /// Stands for GRDB's types, which this package does not depend on.
   struct Table: Hashable {
     let name: String
@@ -55,18 +51,6 @@ import Testing
     }
     // The list of records that exist is the first element.
     while await pool.notified.isEmpty { await Task.yield() }
-
-    @Sendable func index(
-      _ connection: any SQLConnection, _ changes: RecordChanges
-    ) throws {
-      for change in changes.changes(to: Note.self) {
-        try connection.run(
-          "DELETE FROM search WHERE key = ?", .text(change.key))
-        guard let title = change.new?.title else { continue }
-        try connection.run(
-          "INSERT INTO search VALUES (?, ?)", .text(change.key), .text(title))
-      }
-    }
 
     try await store.save(writing: index) {
       $0[Note.self, "1"].title = "Oat milk"

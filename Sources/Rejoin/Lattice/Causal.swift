@@ -140,8 +140,8 @@ extension Causal: Lattice {
       let theirs = other.store.onlyDot,
       Store.keepsLastDots || store.onlyDot?.device == theirs.device
     {
-      // The most common join is of a single write. From this context, only the
-      // saves of that write's device count, so no clock is needed.
+      // The most common join is of a single write. Its join depends only on the
+      // saves of that write's device, so no clock is needed.
       let mine = Dot(theirs.device, store.lastDot(of: theirs.device))
       store.merge(
         other.store, seen: Through(dot: mine), otherSeen: Through(dot: theirs))

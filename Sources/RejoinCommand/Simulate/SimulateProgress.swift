@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Rejoin
 import RejoinTesting
 
-/// The progress of both searches, and whether the user interrupted them.
-///
-/// Both searches run at the same time, so the object is locked.
-final class SimulateProgress: @unchecked Sendable {
-  private let lock = NSLock()
-  private var line: ProgressLine
-  private var programs = 0
-  private var seeds = 0
+/// The progress of both searches, which run at the same time.
+final class SimulateProgress: Sendable {
+  private struct State {
+    var line: ProgressLine
+    var programs = 0
+    var seeds = 0
+  }
+
+  private let state: Locked<State>
 
   /// - Parameters:
   ///   - programs: The number of programs to explore.
   ///   - runs: The number of simulations to run.
   init(programs: Int, runs: Int) {
-    line = ProgressLine { done in
+    let line = ProgressLine { done in
       "\(done[0]) of \(programs.counted("program")), "
         + "\(done[1]) of \(runs.counted("simulation"))"
     }
+    state = Locked(State(line: line))
   }
 
   /// Adds a finished program.
-  func finishProgram() { update { programs += 1 } }
+  func finishProgram() { update { $0.programs += 1 } }
 
   /// Adds a finished simulation.
-  func finishSeed() { update { seeds += 1 } }
+  func finishSeed() { update { $0.seeds += 1 } }
 
   /// Removes the line.
-  func finish() { lock.withLock { line.finish() } }
+  func finish() { state.withLock { $0.line.finish() } }
 
-  private func update(_ count: () -> Void) {
-    lock.withLock {
-      count()
-      line.update([programs, seeds])
+  private func update(_ count: (inout State) -> Void) {
+    state.withLock { state in
+      count(&state)
+      state.line.update([state.programs, state.seeds])
     }
   }
 }

@@ -7,7 +7,7 @@ import Testing
 /// result is checked.
 ///
 /// The lines of each block appear, in their order, in the test file
-/// `<Article>Article.swift`, or in `Shared.swift` if several articles declare
+/// `<Article>Article.swift`, or in a `Shared.swift` if several articles declare
 /// them. Other lines may stand between them. A line that shows a result,
 /// `tablet[Profile.self, "ada"]?.steps  // 2000`, appears as
 /// `#expect(tablet[Profile.self, "ada"]?.steps == 2000)`, and a truth value
@@ -22,7 +22,8 @@ import Testing
       try Self.files("Tests").first { $0.hasSuffix("/\(name)Article.swift") },
       "add a test \(name)Article.swift that runs the article's code")
     let mirror = try source(path)
-    let shared = try source("Tests/RejoinTests/Articles/Shared.swift")
+    let shared = try Self.files("Tests")
+      .filter { $0.hasSuffix("/Shared.swift") }.map(source).joined()
     for block in blocks { expect(block, in: shared + mirror, of: path) }
   }
 
