@@ -25,7 +25,6 @@ public final class PostgreSQLConnection: SQLConnection {
   public var dialect: SQLDialect { .postgresql }
   public var isIdle: Bool {
     !isUncertain && library.status(connection) == 0 && !isInTransaction
-      && unanswered.isEmpty
   }
 
   private let library: PostgreSQLLibrary
@@ -33,9 +32,10 @@ public final class PostgreSQLConnection: SQLConnection {
   /// Whether a cancel request may be pending, which could stop a later
   /// statement.
   private var isUncertain = false
-  /// The statements that were sent and whose answers are unread.
-  private var unanswered: [String] = []
+  /// What was sent and whose answers are unread.
+  private var unanswered: [Sent] = []
   private var isInTransaction = false
+  private var isReadOnly = false
   /// Whether the connection stopped waiting for an answer, which would be read
   /// as the answer to a later statement.
   private var isAbandoned = false
@@ -93,8 +93,19 @@ public final class PostgreSQLConnection: SQLConnection {
 
   deinit { library.finish(connection) }
 
+  /// A message to the server.
+  private enum Sent {
+    case statement(String)
+    /// The end of a batch, whose answer is one more result.
+    case sync
+  }
+
   public func run(_ sql: String, _ values: [SQLValue]) throws {
     let begins = sql.hasPrefix("BEGIN")
+    if begins { isReadOnly = sql.hasSuffix("READ ONLY") }
+    if sql == "COMMIT", isReadOnly, isInTransaction {
+      return try endReading()
+    }
     guard begins || isInTransaction, sql != "COMMIT", sql != "ROLLBACK" else {
       return try run(sql, values) { _ in }
     }
@@ -102,6 +113,16 @@ public final class PostgreSQLConnection: SQLConnection {
     isInTransaction = true
     // The server buffers only a limited number of answers.
     if unanswered.count > 100 { library.clear(try answer(to: sql)) }
+  }
+
+  /// Commits a transaction that only read.
+  ///
+  /// The outcome makes no difference, so the next statement reads the answer.
+  private func endReading() throws(SQLError) {
+    try send("COMMIT", [])
+    if library.sync(connection) == 0 { throw failure(nil, "COMMIT") }
+    unanswered.append(.sync)
+    isInTransaction = false
   }
 
   public func run(
@@ -123,8 +144,10 @@ public final class PostgreSQLConnection: SQLConnection {
         "PostgreSQL: the transaction was rolled back because one of its "
           + "statements failed (COMMIT)")
     }
-    for row in 0..<library.rowCount(result) {
-      try body(PostgreSQLRow(library: library, result: result, row: row))
+    let row = PostgreSQLRow(library, result)
+    for number in 0..<library.rowCount(result) {
+      row.row = number
+      try body(row)
     }
   }
 
@@ -135,12 +158,18 @@ public final class PostgreSQLConnection: SQLConnection {
   /// - Returns: The answer to `sql`.
   /// - Throws: The first answer that is an error.
   private func answer(to sql: String) throws(SQLError) -> OpaquePointer? {
-    let statements = unanswered
+    let sent = unanswered + [.sync]
     unanswered = []
     if library.sync(connection) == 0 { throw failure(nil, sql) }
     var (last, failed) = (nil as OpaquePointer?, nil as SQLError?)
     var wait = Waiting(cancels: sql != "COMMIT" && sql != "ROLLBACK")
-    for statement in statements {
+    for message in sent {
+      guard case .statement(let statement) = message else {
+        // The answer to a sync shows whether a transaction is in progress.
+        try self.wait(&wait, for: sql)
+        library.clear(library.result(connection))
+        continue
+      }
       try self.wait(&wait, for: statement)
       let result = library.result(connection)
       if failed == nil {
@@ -151,9 +180,6 @@ public final class PostgreSQLConnection: SQLConnection {
       // A null result ends each list of results.
       while let more = library.result(connection) { library.clear(more) }
     }
-    // The answer to the sync shows whether a transaction is in progress.
-    try self.wait(&wait, for: sql)
-    library.clear(library.result(connection))
     let status = library.transactionStatus(connection)
     isInTransaction = status != 0
     if let failed {
@@ -168,31 +194,15 @@ public final class PostgreSQLConnection: SQLConnection {
     if isAbandoned {
       throw SQLError(.disconnected, "PostgreSQL: no answer before (\(sql))")
     }
-    // PostgreSQL requires a number for each parameter.
-    var (text, count) = ("", 0)
-    for character in sql.unicodeScalars {
-      if character == "?" {
-        count += 1
-        text += "$\(count)"
-      } else {
-        text.unicodeScalars.append(character)
-      }
-    }
-    guard count == values.count else {
-      throw SQLError(
-        .misused,
-        "\(values.count) values for \(count) parameters of a statement (\(sql))"
-      )
-    }
     let contents = values.map(\.content)
     let isSent = withAddresses(of: contents) { addresses in
       library.send(
-        connection, text, Int32(values.count), values.map(\.type), addresses,
+        connection, sql, Int32(values.count), values.map(\.type), addresses,
         contents.map { Int32(clamping: $0?.count ?? 0) },
         [Int32](repeating: 1, count: values.count), 1)
     }
     if isSent == 0 { throw failure(nil, sql) }
-    unanswered.append(sql)
+    unanswered.append(.statement(sql))
   }
 
   /// The state of a wait for answers.
@@ -243,7 +253,10 @@ public final class PostgreSQLConnection: SQLConnection {
     _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Value
   ) -> Value {
     // Copy all contents into one array, so their addresses stay valid.
-    let bytes = Array(contents.compactMap { $0 }.joined()) + [0]
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(contents.reduce(1) { $0 + ($1?.count ?? 0) })
+    for content in contents { bytes += content ?? [] }
+    bytes.append(0)
     return bytes.withUnsafeBytes { bytes in
       var offset = 0
       let addresses = contents.map { content -> UnsafePointer<CChar>? in
@@ -314,10 +327,15 @@ extension SQLValue {
   }
 }
 
-private struct PostgreSQLRow: SQLRow {
-  let library: PostgreSQLLibrary
-  let result: OpaquePointer?
-  let row: Int32
+/// The current row of a result. One object serves all rows.
+private final class PostgreSQLRow: SQLRow {
+  private let library: PostgreSQLLibrary
+  private let result: OpaquePointer?
+  var row: Int32 = 0
+
+  init(_ library: PostgreSQLLibrary, _ result: OpaquePointer?) {
+    (self.library, self.result) = (library, result)
+  }
 
   func value(_ column: Int) -> SQLValue {
     if library.isNull(result, row, Int32(column)) != 0 { return .null }
@@ -367,6 +385,8 @@ extension SQLError.Code {
       // that exceeded a time limit or were canceled.
       case "40001", "40P01", "55P03", "57014": .busy
       case "53100": .full
+      // The values do not fit the parameters of the statement.
+      case "08P01": .misused
       case "25006": .readOnly
       case "58030": .inputOutput
       case "XX001", "XX002": .corrupted

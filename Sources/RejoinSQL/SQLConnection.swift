@@ -25,8 +25,9 @@ public protocol SQLConnection: AnyObject {
   /// `ROLLBACK`.
   ///
   /// - Parameters:
-  ///   - sql: The statement, with a `?` for each value.
-  ///   - values: The values, one for each `?`, in order.
+  ///   - sql: The statement, with `$1`, `$2` and so on for the values, which must
+  ///     first occur in this order. Both databases accept this form.
+  ///   - values: The values of `$1`, `$2` and so on.
   ///   - body: A closure that reads a row. The row is valid only during the
   ///     call.
   /// - Throws: ``SQLError``, or the error that `body` throws.
@@ -42,8 +43,9 @@ public protocol SQLConnection: AnyObject {
   /// immediately.
   ///
   /// - Parameters:
-  ///   - sql: The statement, with a `?` for each value.
-  ///   - values: The values, one for each `?`, in order.
+  ///   - sql: The statement, with `$1`, `$2` and so on for the values, which must
+  ///     first occur in this order. Both databases accept this form.
+  ///   - values: The values of `$1`, `$2` and so on.
   /// - Throws: ``SQLError``
   func run(_ sql: String, _ values: [SQLValue]) throws
 }

@@ -114,9 +114,10 @@ public final class SQLiteConnection: SQLConnection {
       try check(bind(value, at: Int32(i + 1), of: statement), sql)
     }
     hooks.beginStatement()
+    let row = SQLiteRow(library, statement)
     while true {
       switch library.step(statement) {
-      case 100: try body(SQLiteRow(library: library, statement: statement))
+      case 100: try body(row)
       case 101: return
       case let code: throw failure(code, sql)
       }
@@ -287,9 +288,14 @@ private final class Hooks {
   }
 }
 
-private struct SQLiteRow: SQLRow {
-  let library: SQLiteLibrary
-  let statement: OpaquePointer
+/// The current row of a statement. One object serves all rows.
+private final class SQLiteRow: SQLRow {
+  private let library: SQLiteLibrary
+  private let statement: OpaquePointer
+
+  init(_ library: SQLiteLibrary, _ statement: OpaquePointer) {
+    (self.library, self.statement) = (library, statement)
+  }
 
   func value(_ column: Int) -> SQLValue {
     switch library.kind(statement, Int32(column)) {

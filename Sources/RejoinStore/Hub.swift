@@ -28,16 +28,17 @@ import RejoinSQL
 public final class Hub: Sendable {
   let pool: HubPool
   let changes: HubChanges
+  let limits: Limits
 
   /// An access to check before a request performs it.
   public enum Request: Hashable, Sendable {
     /// Reading a scope.
-    case read(scope: String)
+    case read(scope: ScopeName)
     /// Joining saves into a scope.
-    case write(scope: String, Write)
+    case write(scope: ScopeName, Write)
     /// Recording the saves that a device holds, which determine the records
     /// that can be purged.
-    case recordVersion(scope: String, device: DeviceID)
+    case recordVersion(scope: ScopeName, device: DeviceID)
   }
 
   /// The effect that a delta would have on a scope.
@@ -63,21 +64,23 @@ public final class Hub: Sendable {
   /// - Parameters:
   ///   - connections: The maximum number of connections, which the hub opens on
   ///     demand. The default is 8.
+  ///   - limits: The limits of the requests and scopes.
   ///   - connect: A closure that connects to the database.
   /// - Throws: ``StoreError``
   public init(
-    connections: Int = 8,
+    connections: Int = 8, limits: Limits = Limits(),
     _ connect: @escaping @Sendable () throws -> any SQLConnection
   ) async throws {
     precondition(
       connections > 0, "`connections` must be 1 or more, not \(connections)")
-    pool = HubPool(connections: connections, connect) {
+    self.limits = limits
+    pool = HubPool(connections: connections, limits: limits, connect) {
       // The hub makes no saves under this ID. Each of its scopes has its own.
       var random = SystemRandomNumberGenerator()
       return DeviceID.random(using: &random)
     }
-    changes = HubChanges(pool)
-    try await pool.run { _ in }
+    let hasOneWriter = try await pool.run { $0.hasOneWriter }
+    changes = HubChanges(pool, hasOneWriter: hasOneWriter)
   }
 
   /// Creates a session for one client.

@@ -23,14 +23,14 @@ final class HubPool: Sendable {
   private let state: Locked<State>
 
   init(
-    connections: Int,
+    connections: Int, limits: Hub.Limits,
     _ connect: @escaping @Sendable () throws -> any SQLConnection,
     makeDeviceID: @escaping @Sendable () -> DeviceID
   ) {
     state = Locked(
       State(
         idle: (0..<connections).map { _ in
-          HubWorker(connect, makeDeviceID: makeDeviceID)
+          HubWorker(connect, limits, makeDeviceID: makeDeviceID)
         }))
   }
 
@@ -103,6 +103,7 @@ actor HubWorker {
 
   private let queue = SerialQueue("rejoin.hub")
   private let connect: @Sendable () throws -> any SQLConnection
+  private let limits: Hub.Limits
   private let makeDeviceID: @Sendable () -> DeviceID
   private var scopes: HubScopes?
 
@@ -112,9 +113,10 @@ actor HubWorker {
 
   init(
     _ connect: @escaping @Sendable () throws -> any SQLConnection,
-    makeDeviceID: @escaping @Sendable () -> DeviceID
+    _ limits: Hub.Limits, makeDeviceID: @escaping @Sendable () -> DeviceID
   ) {
     (self.connect, self.makeDeviceID) = (connect, makeDeviceID)
+    self.limits = limits
   }
 
   /// Runs `body`, which must be safe to repeat.
@@ -145,7 +147,8 @@ actor HubWorker {
     do { connection = try connect() } catch let error as SQLError {
       throw StoreError(opening: error)
     } catch { throw .cannotOpen(SQLError(.cannotOpen, "\(error)")) }
-    return try HubScopes(connection, makeDeviceID: makeDeviceID)
+    return try HubScopes(
+      connection, limits: limits, makeDeviceID: makeDeviceID)
   }
 }
 

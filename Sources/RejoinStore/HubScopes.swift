@@ -23,17 +23,23 @@ package enum HubChange: Sendable {
 /// matter.
 package final class HubScopes {
   private let connection: any SQLConnection
+  private let limits: Hub.Limits
   private let makeDeviceID: () -> DeviceID
 
   package init(
-    _ connection: any SQLConnection, makeDeviceID: @escaping () -> DeviceID
+    _ connection: any SQLConnection, limits: Hub.Limits = Hub.Limits(),
+    makeDeviceID: @escaping () -> DeviceID
   ) throws(StoreError) {
     (self.connection, self.makeDeviceID) = (connection, makeDeviceID)
+    self.limits = limits
     do {
       if try connection.reading({ try Tables.exist(on: connection) }) { return }
       try connection.changing { try Tables.create(on: connection) }
     } catch { throw StoreError(opening: error) }
   }
+
+  /// Whether one transaction at a time can write to the database.
+  var hasOneWriter: Bool { connection.dialect == .sqlite }
 
   /// Whether the connection can serve another request.
   var isIdle: Bool { connection.isIdle }
@@ -51,7 +57,9 @@ package final class HubScopes {
     since basis: ReplicaVersion, in scope: String
   ) throws(StoreError) -> Delta? {
     try read(scope) { reader in
-      try reader.readTouched(since: reader.missingChanges(since: basis))
+      try reader.readTouched(
+        since: reader.missingChanges(since: basis),
+        limit: limits.recordsPerDelta)
     } body: { replica, _ in
       replica.deltaOfIntervals(since: basis)
     }
@@ -67,7 +75,8 @@ package final class HubScopes {
     return try read(scope) { reader in
       let changes = reader.missingChanges(since: basis, inParts: true)
       missing = changes
-      end = try reader.readPart(of: changes, byteLimit: byteLimit)
+      end = try reader.readPart(
+        of: changes, byteLimit: byteLimit, recordLimit: limits.recordsPerDelta)
     } body: { replica, _ in
       // If the scope does not exist, no changes are missing.
       missing.flatMap {
@@ -91,37 +100,70 @@ package final class HubScopes {
     }
   }
 
-  /// Performs changes of a scope in one transaction.
+  /// Performs a change of a scope.
   ///
-  /// The scope is created if it does not exist.
+  /// - Throws: The error that refused the change, or ``StoreError``.
+  @discardableResult
+  package func make(
+    _ change: HubChange, in scope: String
+  ) throws -> MergeReport {
+    try make([(scope, change)])[0].get()
+  }
+
+  /// Performs changes in one transaction.
   ///
+  /// Scopes that do not exist are created.
+  ///
+  /// - Parameter changes: The changes with the names of their scopes. If
+  ///   ``hasOneWriter`` is `false`, all are in one scope, because two
+  ///   transactions could lock two scopes in different orders.
   /// - Returns: The report of each change, or the error that refused it. A
   ///   refused change has no effect.
-  /// - Throws: ``StoreError``. If an error is thrown, the scope is unchanged,
+  /// - Throws: ``StoreError``. If an error is thrown, the scopes are unchanged,
   ///   unless the connection was lost.
   package func make(
-    _ changes: [HubChange], in scope: String
+    _ changes: [(scope: String, change: HubChange)]
   ) throws(StoreError) -> [Result<MergeReport, any Error>] {
-    if changes.isEmpty { return [] }
-    let name = Array(scope.utf8)
+    var results: [Result<MergeReport, any Error>?] = changes.map { _ in nil }
+    let scopes = Dictionary(grouping: changes.indices) {
+      Array(changes[$0].scope.utf8)
+    }
     do {
-      return try connection.changing {
-        try ScopeRow.lock(name, on: connection)
-        let (rows, stored) = try read(name) { reader in
-          for change in changes { try reader.read(change) }
+      try connection.changingHub {
+        for name in scopes.keys.sorted(by: { $0.lexicographicallyPrecedes($1) })
+        {
+          let places = scopes[name] ?? []
+          let made = try make(places.map { changes[$0].change }, in: name)
+          for (place, result) in zip(places, made) { results[place] = result }
         }
-        rows.recordTouches(of: stored)
-        let replica = replica(stored)
-        replica.markRecordsChanged()
-        let results = changes.map { make($0, in: replica, of: rows) }
-        if rows.differ(from: replica) { try rows.write(replica) }
-        return results
       }
     } catch { throw StoreError(writing: error) }
+    return results.compactMap { $0 }
+  }
+
+  /// Performs changes of a scope.
+  private func make(
+    _ changes: [HubChange], in name: [UInt8]
+  ) throws -> [Result<MergeReport, any Error>] {
+    try connection.lock(name)
+    var (rows, stored) = try read(name) { reader in
+      for change in changes { try reader.read(change) }
+    }
+    let replica = replica(stored)
+    replica.markRecordsChanged()
+    var deviceCount = rows.devices.count
+    let results = changes.map {
+      make($0, in: replica, of: rows, &deviceCount)
+    }
+    if rows.differ(from: replica) {
+      try rows.write(replica, limits: limits, on: connection)
+    }
+    return results
   }
 
   private func make(
-    _ change: HubChange, in replica: Replica, of rows: ScopeRows
+    _ change: HubChange, in replica: Replica, of rows: HubRows,
+    _ deviceCount: inout Int
   ) -> Result<MergeReport, any Error> {
     switch change {
     case .recordVersion(let version, let device):
@@ -142,10 +184,18 @@ package final class HubScopes {
         newDevices: devices.count {
           rows.devices[$0] == nil && before.version[$0].sequence == 0
         }, hasIntervals: !intervals.isEmpty)
-      do { try check(write) } catch {
+      do {
+        if write.newDevices > 0,
+          deviceCount + write.newDevices > limits.devicesPerScope
+        {
+          throw StoreError.tooManyDevices(limit: limits.devicesPerScope)
+        }
+        try check(write)
+      } catch {
         replica.revert(to: before)
         return .failure(error)
       }
+      deviceCount += write.newDevices
       replica.markChanged(changed)
       return .success(report)
     }
@@ -154,10 +204,10 @@ package final class HubScopes {
   /// Reads one state of a scope.
   private func read<Value>(
     _ scope: String, choosing choose: (inout RecordReader) throws -> Void,
-    body: (Replica, ScopeRows) -> Value
+    body: (Replica, HubRows) -> Value
   ) throws(StoreError) -> Value {
     do {
-      return try connection.reading {
+      return try connection.readingHub {
         let (rows, stored) = try read(Array(scope.utf8), choosing: choose)
         return body(replica(stored), rows)
       }
@@ -167,15 +217,15 @@ package final class HubScopes {
   /// Reads a scope, or returns a new one.
   private func read(
     _ name: [UInt8], choosing choose: (inout RecordReader) throws -> Void
-  ) throws -> (rows: ScopeRows, stored: ReplicaState) {
-    if let row = try ScopeRow.findOnHub(name, on: connection) {
-      return try ScopeRows.read(row, on: connection, choosing: choose)
+  ) throws -> (rows: HubRows, stored: ReplicaState) {
+    if let found = try HubRows.read(name, on: connection, choosing: choose) {
+      return found
     }
     let empty = Replica(
       device: makeDeviceID(), schema: [], wallClock: WallClock { 0 },
       makeDeviceID: makeDeviceID
     ).state
-    return (ScopeRows.new(name, for: empty, on: connection), empty)
+    return (HubRows(new: name, for: empty), empty)
   }
 
   /// Creates a replica that never saves, so it needs neither a schema nor a
@@ -184,146 +234,5 @@ package final class HubScopes {
     Replica(
       resuming: stored, schema: [], wallClock: WallClock { 0 },
       makeDeviceID: makeDeviceID)
-  }
-}
-
-// The records that a request needs.
-extension RecordReader {
-  fileprivate mutating func read(_ change: HubChange) throws {
-    switch change {
-    case .recordVersion: try readBuiltIn()
-    case .join(let delta, _):
-      for id in delta.recordIDs { try read(id) }
-      // The retirement shows whether a device came back.
-      for device in delta.intervals.keys {
-        try read(RecordID(BuiltIn.retirement, device.hexadecimal))
-      }
-    }
-  }
-
-  private mutating func read(_ id: RecordID) throws {
-    try read(
-      "rejoin_record r WHERE scope = ? AND entity = ? AND key = ?",
-      .integer(row.scope), .utf8(id.entity), .utf8(id.key))
-  }
-
-  /// Reads the records of enrolled and retired devices.
-  fileprivate mutating func readBuiltIn() throws {
-    try read(
-      "rejoin_record r WHERE scope = ? AND entity IN (?, ?)",
-      .integer(row.scope), .utf8(BuiltIn.roster), .utf8(BuiltIn.retirement))
-  }
-
-  /// Reads the records that the missing saves touch.
-  fileprivate mutating func readTouched(since missing: MissingChanges) throws {
-    if let saves = touchingSaves(missing) {
-      try readRows(foundBy: RecordReader.touched(connection.dialect), [saves])
-    }
-  }
-
-  /// Reads the records of a part of the missing changes.
-  ///
-  /// - Returns: The last record that was read, or `nil` if no records follow
-  ///   it.
-  fileprivate mutating func readPart(
-    of missing: MissingChanges, byteLimit: Int
-  ) throws -> RecordID? {
-    guard let saves = touchingSaves(missing) else { return nil }
-    // Read more than the limit, because a row is larger than its record in a
-    // delta.
-    let limit = min(max(byteLimit, 1), .max / 4) / 4 * 5 + 1
-    let touched = RecordReader.touched(connection.dialect)
-    let count = try connection.integer(
-      "SELECT count(*) FROM (\(touched) LIMIT 10001) c", saves)
-    let isEnd =
-      try count ?? 0 > 10_000
-      ? readFollowing(missing.after, byteLimit: limit)
-      : readRows(
-        foundBy: RecordReader.inOrder(touched, connection.dialect),
-        [
-          saves, .utf8(missing.after?.entity ?? ""),
-          .utf8(missing.after?.key ?? ""),
-        ],
-        byteLimit: limit)
-    return isEnd ? nil : last
-  }
-
-  /// Reads the records after another record, up to a limit.
-  ///
-  /// If many records changed, this is faster than finding all changes again for
-  /// each part.
-  ///
-  /// - Returns: Whether no more records follow.
-  private mutating func readFollowing(
-    _ id: RecordID?, byteLimit limit: Int
-  ) throws -> Bool {
-    var count = 16
-    last = id
-    while byteCount < limit {
-      let condition = last == nil ? "" : "AND (entity, key) > (?, ?) "
-      let read = numbers.count
-      try self.read(
-        "rejoin_record r WHERE scope = ? \(condition)"
-          + "ORDER BY entity, key LIMIT ?",
-        [.integer(row.scope)]
-          + (last.map { [.utf8($0.entity), .utf8($0.key)] } ?? [])
-          + [.integer(Int64(count))])
-      if numbers.count - read < count { return true }
-      count = min(2 * count, 1_024)
-    }
-    return false
-  }
-
-  /// Returns the devices with missing saves and the last known save of each, as
-  /// a value for ``touched(_:)``.
-  ///
-  /// - Returns: The value, or `nil` if no saves are missing.
-  private func touchingSaves(_ missing: MissingChanges) -> SQLValue? {
-    // Pass a list, so that one statement serves any number of devices.
-    let list = missing.intervals.keys.compactMap { device in
-      devices[device].map { number in
-        // Greater numbers are stored as `Int64.max`, so always find this
-        // number.
-        let known = min(Int64(clamping: missing.known[device]), .max - 1)
-        return "[\(number),\(known)]"
-      }
-    }
-    return list.isEmpty ? nil : .text("[\(list.joined(separator: ","))]")
-  }
-
-  /// Returns a query for the records that listed devices touch after the listed
-  /// saves, once for each device.
-  ///
-  /// The query must use the index for each device, and not read all touches of
-  /// the scope.
-  static func touched(_ dialect: SQLDialect) -> String {
-    switch dialect {
-    // SQLite keeps the order of a cross join.
-    case .sqlite:
-      "SELECT t.record FROM json_each(?) d CROSS JOIN rejoin_touch t "
-        + "WHERE t.device = json_extract(d.value, '$[0]') "
-        + "AND t.n > json_extract(d.value, '$[1]')"
-    // PostgreSQL plans a subquery with OFFSET separately.
-    case .postgresql:
-      "SELECT f.record FROM json_array_elements(?::json) d, "
-        + "LATERAL (SELECT t.record FROM rejoin_touch t WHERE "
-        + "t.device = (d->>0)::bigint AND t.n > (d->>1)::bigint OFFSET 0) f"
-    }
-  }
-
-  /// Returns a query that sorts the results of another query by ID, and starts
-  /// after a given record.
-  private static func inOrder(
-    _ query: String, _ dialect: SQLDialect
-  ) -> String {
-    let rows =
-      switch dialect {
-      case .sqlite: "CROSS JOIN rejoin_record r ON r.record = f.record"
-      case .postgresql:
-        "CROSS JOIN LATERAL (SELECT record, entity, key FROM rejoin_record "
-          + "WHERE record = f.record OFFSET 0) r"
-      }
-    return "SELECT r.record FROM (\(query)) f \(rows) "
-      + "WHERE (r.entity, r.key) > (?, ?) ORDER BY r.entity, r.key"
   }
 }

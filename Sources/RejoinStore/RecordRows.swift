@@ -50,19 +50,14 @@ struct RecordRows {
   private(set) var patchCount: Int64
   /// The large records, by position.
   private var patches: [Int: Patches]
-  /// The bodies of the rows that a hub read.
-  ///
-  /// Many requests arrive twice, and a hub does not write an unchanged row
-  /// again.
-  private let bodies: [[UInt8]]
   let patching: Patching
 
   /// Creates the rows that were read from a scope.
   init(
     _ row: ScopeRow, _ numbers: [Int64] = [], _ patches: [Int: Patches] = [:],
-    _ bodies: [[UInt8]] = [], patching: Patching
+    patching: Patching
   ) {
-    (self.numbers, self.patches, self.bodies) = (numbers, patches, bodies)
+    (self.numbers, self.patches) = (numbers, patches)
     (count, patchCount) = (row.records, row.patches)
     self.patching = patching
   }
@@ -107,21 +102,40 @@ struct RecordRows {
     _ position: Int, of replica: Replica, in scope: Int64,
     on connection: any SQLConnection
   ) throws {
-    if let known = patches[position],
-      let patch = replica.stored.encodedPatch(ofRecordAt: position),
-      known.bytes + patch.count <= known.body / 100 * patching.percent
-    {
-      try add(patch, position, known, in: scope, on: connection)
-    } else {
-      let body = replica.stored.encodedRecord(at: position)
-      if position < bodies.count, body == bodies[position] { return }
+    switch change(of: position, in: replica.stored) {
+    case .patch(let patch):
+      try add(patch, to: position, in: scope, on: connection)
+    case .body(let body):
       try write(body, position, of: replica, in: scope, on: connection)
-      try dropPatches(position, in: scope, on: connection)
+      try dropPatches(of: position, on: connection)
       if body.count >= patching.least {
         patches[position] = Patches(body: body.count)
       }
     }
     replica.recordWritten(position, isPatched: patches[position] != nil)
+  }
+
+  /// The bytes to write for a changed record.
+  enum Change: Equatable {
+    case patch([UInt8])
+    /// The whole record, which replaces its patches.
+    case body([UInt8])
+  }
+
+  /// Returns the bytes to write for a changed record.
+  func change(of position: Int, in stored: ReplicaState) -> Change {
+    if let known = patches[position],
+      let patch = stored.encodedPatch(ofRecordAt: position),
+      known.bytes + patch.count <= known.body / 100 * patching.percent
+    {
+      return .patch(patch)
+    }
+    return .body(stored.encodedRecord(at: position))
+  }
+
+  /// Returns the number of stored bytes of a record, or zero if it is small.
+  func byteCount(of position: Int) -> Int {
+    patches[position].map { $0.body + $0.bytes } ?? 0
   }
 
   private mutating func write(
@@ -131,42 +145,44 @@ struct RecordRows {
     while numbers.count <= position { numbers.append(0) }
     if numbers[position] > 0 {
       try connection.run(
-        "UPDATE rejoin_record SET body = ? WHERE record = ?", .bytes(body),
+        "UPDATE rejoin_record SET body = $1 WHERE record = $2", .bytes(body),
         .integer(numbers[position]))
     } else {
       let id = replica.stored.recordID(at: position)
       numbers[position] =
         try connection.integer(
           "INSERT INTO rejoin_record (scope, entity, key, body) "
-            + "VALUES (?, ?, ?, ?) RETURNING record",
+            + "VALUES ($1, $2, $3, $4) RETURNING record",
           .integer(scope), .utf8(id.entity), .utf8(id.key), .bytes(body))
         ?? 0
       count += 1
     }
   }
 
-  private mutating func add(
-    _ patch: [UInt8], _ position: Int, _ known: Patches, in scope: Int64,
+  /// Writes a patch of a record that has a row.
+  mutating func add(
+    _ patch: [UInt8], to position: Int, in scope: Int64,
     on connection: any SQLConnection
   ) throws {
+    let place = patches[position]?.count ?? 0
     try connection.run(
       "INSERT INTO rejoin_patch (scope, record, place, body, row_check) "
-        + "VALUES (?, ?, ?, ?, ?)",
-      .integer(scope), .integer(numbers[position]), .integer(known.count),
+        + "VALUES ($1, $2, $3, $4, $5)",
+      .integer(scope), .integer(numbers[position]), .integer(place),
       .bytes(patch),
-      .integer(
-        RecordRows.check(of: patch, at: known.count, of: numbers[position])))
+      .integer(RecordRows.check(of: patch, at: place, of: numbers[position])))
     patchCount += 1
     patches[position]?.add(patch)
   }
 
-  private mutating func dropPatches(
-    _ position: Int, in scope: Int64, on connection: any SQLConnection
+  /// Deletes the patches of a record.
+  mutating func dropPatches(
+    of position: Int, on connection: any SQLConnection
   ) throws {
     guard let known = patches.removeValue(forKey: position), known.count > 0
     else { return }
     try connection.run(
-      "DELETE FROM rejoin_patch WHERE record = ?",
+      "DELETE FROM rejoin_patch WHERE record = $1",
       .integer(numbers[position]))
     patchCount -= known.count
   }

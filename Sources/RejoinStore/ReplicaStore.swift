@@ -192,7 +192,7 @@ public actor ReplicaStore {
   ///     try await store.save(writing: { connection, changes in
   ///       for note in changes.changes(to: Note.self) {
   ///         try connection.run(
-  ///           "REPLACE INTO search VALUES (?, ?)", .text(note.key),
+  ///           "REPLACE INTO search VALUES ($1, $2)", .text(note.key),
   ///           note.new?.title.map { .text($0) } ?? .null)
   ///       }
   ///     }) { $0[Note.self, "1"].title = "Milk" }

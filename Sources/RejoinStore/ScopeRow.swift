@@ -16,13 +16,6 @@ struct RowCheck {
     withUnsafeBytes(of: word.littleEndian) { bytes += $0 }
   }
 
-  /// Adds the bytes of a device ID.
-  mutating func add(_ device: DeviceID) {
-    add(16)
-    add(device.high.byteSwapped)
-    add(device.low.byteSwapped)
-  }
-
   mutating func add(_ content: [UInt8]) {
     add(UInt64(content.count))
     bytes += content
@@ -32,15 +25,18 @@ struct RowCheck {
 }
 
 /// A row of `rejoin_scope`.
-struct ScopeRow {
+struct ScopeRow: Equatable {
   var scope: Int64 = 0
   let name: [UInt8]
-  var format = Tables.format
+  private(set) var format = Tables.format
   var writer: Int64 = 0
   var head: [UInt8]
   var devices: Int64 = 0
   var records: Int64 = 0
   var patches: Int64 = 0
+
+  /// Creates the row of a new scope.
+  init(name: [UInt8], head: [UInt8]) { (self.name, self.head) = (name, head) }
 
   private var check: Int64 {
     var check = RowCheck(
@@ -66,38 +62,6 @@ struct ScopeRow {
     try read("ORDER BY scope", [], on: connection)
   }
 
-  /// Finds a scope of a hub, which can have many.
-  ///
-  /// In PostgreSQL, the query also makes the transaction prefer indexes.
-  /// Otherwise, statistics about the distribution of the rows could lead to a
-  /// full scan.
-  static func findOnHub(
-    _ name: [UInt8], on connection: any SQLConnection
-  ) throws -> ScopeRow? {
-    let setting =
-      connection.dialect == .sqlite
-      ? "" : "AND set_config('enable_seqscan', 'off', true) IS NOT NULL"
-    let row = try read(
-      "WHERE name = ? " + setting, [.bytes(name)], on: connection
-    ).first
-    if let row, !row.isOfHub { throw StoreError.scopeBelongsToDevice }
-    return row
-  }
-
-  /// Locks the name of a hub's scope until the end of the transaction.
-  ///
-  /// Other transactions that change the scope wait. The scope need not exist.
-  /// Unlike the lock of a row, this lock is not written, so a request without
-  /// changes needs no sync.
-  static func lock(_ name: [UInt8], on connection: any SQLConnection) throws {
-    // In SQLite, a writing transaction locks the file already.
-    if connection.dialect == .sqlite { return }
-    // Names with the same number wait for each other, which does no harm.
-    let number = name.withUnsafeBytes { Int64(WireChecksum.of($0)) }
-    try connection.run(
-      "SELECT pg_advisory_xact_lock(?)", .integer(0x7265_6a6f << 32 | number))
-  }
-
   /// Whether the scope belongs to a hub, which never claims a scope.
   var isOfHub: Bool { writer == 0 }
 
@@ -106,25 +70,29 @@ struct ScopeRow {
   ) throws -> [ScopeRow] {
     var scopes: [ScopeRow] = []
     try connection.run(
-      "SELECT scope, name, format, writer, head, devices, records, patches, "
-        + "row_check "
-        + "FROM rejoin_scope " + condition, values
+      "SELECT \(ScopeRow.columns) FROM rejoin_scope " + condition, values
     ) { row in
-      let scope = ScopeRow(
-        scope: row.integer(0), name: row.bytes(1),
-        format: Int(row.integer(2)), writer: row.integer(3),
-        head: row.bytes(4), devices: row.integer(5), records: row.integer(6),
-        patches: row.integer(7))
-      // A later version may check its rows in another way.
-      if scope.format > Tables.format {
-        throw StoreError.newerFormat(scope.format)
-      }
-      guard row.integer(8) == scope.check else {
-        throw StoreError.damaged("in the row of scope \(scope.scope)")
-      }
-      scopes.append(scope)
+      scopes.append(try ScopeRow(row))
     }
     return scopes
+  }
+
+  /// The columns that ``init(_:)`` reads.
+  static let columns =
+    "scope, name, format, writer, head, devices, records, patches, row_check"
+
+  /// Creates the row that a query read.
+  init(_ row: any SQLRow) throws {
+    (scope, name, format) = (
+      row.integer(0), row.bytes(1), Int(row.integer(2))
+    )
+    (writer, head, devices) = (row.integer(3), row.bytes(4), row.integer(5))
+    (records, patches) = (row.integer(6), row.integer(7))
+    // A later version may check its rows in another way.
+    if format > Tables.format { throw StoreError.newerFormat(format) }
+    guard row.integer(8) == check else {
+      throw StoreError.damaged("in the row of scope \(scope)")
+    }
   }
 
   /// Adds the row and sets its number.
@@ -136,7 +104,7 @@ struct ScopeRow {
     let number = try connection.integer(
       "INSERT INTO rejoin_scope "
         + "(name, format, writer, head, devices, records, patches, row_check) "
-        + "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING "
+        + "VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (name) DO NOTHING "
         + "RETURNING scope",
       name, .integer(format), .integer(writer), .bytes(head),
       .integer(devices), .integer(records), .integer(patches),
@@ -147,8 +115,8 @@ struct ScopeRow {
 
   func update(on connection: any SQLConnection) throws {
     try connection.run(
-      "UPDATE rejoin_scope SET head = ?, devices = ?, records = ?, "
-        + "patches = ?, row_check = ? WHERE scope = ?",
+      "UPDATE rejoin_scope SET head = $1, devices = $2, records = $3, "
+        + "patches = $4, row_check = $5 WHERE scope = $6",
       .bytes(head), .integer(devices), .integer(records), .integer(patches),
       .integer(check), .integer(scope))
   }

@@ -13,8 +13,6 @@ final class ScopeRows {
   private(set) var records: RecordRows
   /// The number of each device's row.
   private(set) var devices: [DeviceID: Int64] = [:]
-  /// The clocks of a hub's records when they were read, or `nil` on a device.
-  private var touched: [VectorClock]?
   private var head: StoredHead
   private var version = ReplicaVersion()
   private var digests = OwnDigestRows()
@@ -54,7 +52,7 @@ final class ScopeRows {
   /// Returns the number of the scope's current writer.
   func writer() throws -> Int64 {
     try connection.integer(
-      "SELECT writer FROM rejoin_scope WHERE scope = ?", .integer(row.scope))
+      "SELECT writer FROM rejoin_scope WHERE scope = $1", .integer(row.scope))
       ?? 0
   }
 
@@ -64,7 +62,7 @@ final class ScopeRows {
   func claim() throws -> Int64 {
     let writer = row.writer &+ 1
     try connection.run(
-      "UPDATE rejoin_scope SET writer = ? WHERE scope = ?",
+      "UPDATE rejoin_scope SET writer = $1 WHERE scope = $2",
       .integer(writer), .integer(row.scope))
     return writer
   }
@@ -72,19 +70,6 @@ final class ScopeRows {
 
 // Writing.
 extension ScopeRows {
-  /// Starts to record which devices touch the records of a hub.
-  ///
-  /// - Parameter stored: The replica that was read.
-  func recordTouches(of stored: ReplicaState) {
-    touched = records.numbers.indices.map { stored.lastSaves(ofRecordAt: $0) }
-  }
-
-  /// Returns whether a replica differs from its stored rows.
-  func differ(from replica: Replica) -> Bool {
-    replica.hasChangedRecords || head != StoredHead(replica.stored)
-      || version != replica.stored.version
-  }
-
   /// Writes the changes of a replica since the previous write.
   func write(_ replica: Replica) throws {
     if row.scope == 0 {
@@ -97,33 +82,10 @@ extension ScopeRows {
     for position in attempt.records {
       try records.write(
         position, of: replica, in: row.scope, on: connection)
-      try writeTouches(of: position, in: replica)
     }
     try writeDigests(of: replica.stored)
     try writeDevices(of: replica.stored)
     try writeHead(of: replica.stored)
-  }
-
-  /// Writes the new touches of a record, on a hub.
-  private func writeTouches(of position: Int, in replica: Replica) throws {
-    guard let touched, let record = records.number(at: position) else { return }
-    let known =
-      position < touched.count ? touched[position] : VectorClock()
-    let clock = replica.stored.lastSaves(ofRecordAt: position)
-    for entry in clock.entries where entry.count > known[entry.device] {
-      try connection.run(
-        "INSERT INTO rejoin_touch (scope, record, device, n) "
-          + "VALUES (?, ?, ?, ?) ON CONFLICT (record, device) "
-          + "DO UPDATE SET n = excluded.n",
-        .integer(row.scope), .integer(record),
-        .integer(number(of: entry.device)),
-        .integer(Int64(clamping: entry.count)))
-    }
-  }
-
-  /// Returns the number of a device's row, and adds the row if necessary.
-  private func number(of device: DeviceID) throws -> Int64 {
-    try devices[device] ?? insert(.none, of: device)
   }
 
   private func writeDigests(of stored: ReplicaState) throws {
@@ -135,14 +97,14 @@ extension ScopeRows {
     // If the device changed, the stored digests belong to other saves.
     if now.device != digests.device || now.last < digests.last {
       try connection.run(
-        "DELETE FROM rejoin_digest WHERE scope = ?", .integer(row.scope))
+        "DELETE FROM rejoin_digest WHERE scope = $1", .integer(row.scope))
       digests = OwnDigestRows(floor: own.floor, last: own.floor)
     }
     if now.floor > digests.floor {
       // The database must not compare the numbers, which are bit patterns.
       for n in digests.floor..<min(now.floor, digests.last) {
         try connection.run(
-          "DELETE FROM rejoin_digest WHERE scope = ? AND n = ?",
+          "DELETE FROM rejoin_digest WHERE scope = $1 AND n = $2",
           .integer(row.scope), .bits(n + 1))
       }
     }
@@ -151,7 +113,7 @@ extension ScopeRows {
       let n = now.floor + UInt64(i) + 1
       try connection.run(
         "INSERT INTO rejoin_digest (scope, n, digest, row_check) "
-          + "VALUES (?, ?, ?, ?)",
+          + "VALUES ($1, $2, $3, $4)",
         .integer(row.scope), .bits(n), .bits(digest),
         .integer(RowCheck(n, digest).value))
     }
@@ -161,12 +123,11 @@ extension ScopeRows {
   private func writeDevices(of stored: ReplicaState) throws {
     try stored.version.forEachDifference(from: version) { device, save, _ in
       guard let number = devices[device] else {
-        try insert(save, of: device)
-        return
+        return try insert(save, of: device)
       }
       try connection.run(
-        "UPDATE rejoin_device SET n = ?, time = ?, digest = ?, forked = ?, "
-          + "row_check = ? WHERE device = ?",
+        "UPDATE rejoin_device SET n = $1, time = $2, digest = $3, forked = $4, "
+          + "row_check = $5 WHERE device = $6",
         .bits(save.sequence), .bits(save.time.rawValue), .bits(save.digest),
         .integer(save.isForked ? 1 : 0), .integer(save.check(of: device)),
         .integer(number))
@@ -174,21 +135,17 @@ extension ScopeRows {
     version = stored.version
   }
 
-  @discardableResult
-  private func insert(
-    _ save: DeviceSave, of device: DeviceID
-  ) throws -> Int64 {
+  private func insert(_ save: DeviceSave, of device: DeviceID) throws {
     let number =
       try connection.integer(
         "INSERT INTO rejoin_device "
           + "(scope, id, n, time, digest, forked, row_check) "
-          + "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING device",
+          + "VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING device",
         .integer(row.scope), .bytes(Array(device.bytes)), .bits(save.sequence),
         .bits(save.time.rawValue), .bits(save.digest),
         .integer(save.isForked ? 1 : 0), .integer(save.check(of: device))) ?? 0
     devices[device] = number
     attempt.devices.append(device)
-    return number
   }
 
   private func writeHead(of stored: ReplicaState) throws {
@@ -253,44 +210,28 @@ extension ScopeRows {
     _ row: ScopeRow, patching: Patching = Patching(),
     on connection: any SQLConnection
   ) throws -> (rows: ScopeRows, stored: ReplicaState) {
-    try read(row, patching: patching, on: connection) { reader in
+    do {
+      var assembly = try StoredAssembly(head: row.head)
+      let devices = try readDevices(into: &assembly, row, connection)
+      try assembly.endSaves()
+      // A hub makes no saves.
+      let digests =
+        row.isOfHub
+        ? OwnDigestRows()
+        : try OwnDigestRows.read(into: &assembly, row, connection)
+      var reader = RecordReader(
+        row, devices, assembly, patching: patching, on: connection)
       // Read in the order of the file, which is faster than by an index.
       let order = connection.dialect == .sqlite ? "NOT INDEXED" : ""
       try reader.read(
-        "rejoin_record r \(order) WHERE scope = ?", .integer(row.scope))
+        "rejoin_record r \(order) WHERE scope = $1", .integer(row.scope))
       try reader.readPatches()
       guard reader.numbers.count == row.records else {
         throw StoreError.damaged(
           "with \(reader.numbers.count) rows of records instead of "
             + "\(row.records)")
       }
-    }
-  }
-
-  /// Reads a scope and the records that a closure chooses.
-  static func read(
-    _ row: ScopeRow, patching: Patching = Patching(),
-    on connection: any SQLConnection,
-    choosing choose: (inout RecordReader) throws -> Void
-  ) throws -> (rows: ScopeRows, stored: ReplicaState) {
-    do {
-      var assembly = try StoredAssembly(head: row.head)
-      let devices = try readDevices(into: &assembly, row, connection)
-      try assembly.endSaves()
-      let digests =
-        row.isOfHub
-        ? OwnDigestRows()
-        : try OwnDigestRows.read(into: &assembly, row, connection)
-      guard devices.count == row.devices else {
-        throw StoreError.damaged(
-          "with \(devices.count) rows of devices instead of \(row.devices)")
-      }
-      var reader = RecordReader(
-        row, devices, assembly, patching: patching, on: connection)
-      try choose(&reader)
-      let records = reader.rows
-      var stored = try reader.finished()
-      for position in records.large { stored.recordWritten(position) }
+      let (records, stored) = try reader.finished()
       let rows = ScopeRows(row, records, stored, on: connection)
       (rows.devices, rows.version) = (devices, stored.version)
       rows.digests = digests
@@ -305,26 +246,14 @@ extension ScopeRows {
     into assembly: inout StoredAssembly, _ row: ScopeRow,
     _ connection: any SQLConnection
   ) throws -> [DeviceID: Int64] {
-    var devices: [DeviceID: Int64] = [:]
-    devices.reserveCapacity(Int(clamping: min(row.devices, 1 << 16)))
-    // Read the devices in the order of a version, so each is appended.
+    var devices: [DeviceRow] = []
     try connection.run(
-      "SELECT device, id, n, time, digest, forked, row_check "
-        + "FROM rejoin_device WHERE scope = ? ORDER BY id",
-      [.integer(row.scope)]
+      "SELECT \(DeviceRow.columns) FROM rejoin_device WHERE scope = $1 "
+        + "ORDER BY id", [.integer(row.scope)]
     ) { row in
-      let save = DeviceSave(
-        sequence: row.bits(2), time: Timestamp(rawValue: row.bits(3)),
-        digest: row.bits(4), isForked: row.integer(5) != 0)
-      guard let device = row.withBytes(1, { DeviceID(raw: $0) }),
-        save.check(of: device) == row.integer(6)
-      else {
-        throw StoreError.damaged("in row \(row.integer(0)) of the devices")
-      }
-      assembly.add(save, of: device)
-      devices[device] = row.integer(0)
+      devices.append(try DeviceRow(row))
     }
-    return devices
+    return try DeviceRow.add(devices, of: row, to: &assembly)
   }
 }
 
@@ -340,7 +269,7 @@ struct OwnDigestRows: Equatable {
   ) throws -> OwnDigestRows {
     var found: [(n: UInt64, digest: UInt64)] = []
     try connection.run(
-      "SELECT n, digest, row_check FROM rejoin_digest WHERE scope = ?",
+      "SELECT n, digest, row_check FROM rejoin_digest WHERE scope = $1",
       [.integer(row.scope)]
     ) { row in
       let (n, digest) = (row.bits(0), row.bits(1))
@@ -357,25 +286,5 @@ struct OwnDigestRows: Equatable {
     // digests do not end with the last own save.
     assembly.add(ownDigests: found.map(\.digest), above: first.n - 1)
     return OwnDigestRows(floor: first.n - 1, last: last.n)
-  }
-}
-
-extension DeviceSave {
-  /// The check of the row that contains this save.
-  fileprivate func check(of device: DeviceID) -> Int64 {
-    var check = RowCheck(sequence, time.rawValue, digest, isForked ? 1 : 0)
-    check.add(device)
-    return check.value
-  }
-}
-
-extension DeviceID {
-  /// - Returns: The device ID, or `nil` if `bytes` does not have 16 bytes.
-  fileprivate init?(raw bytes: UnsafeRawBufferPointer) {
-    guard bytes.count == 16 else { return nil }
-    self.init(
-      high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-      low: UInt64(
-        bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
   }
 }

@@ -39,6 +39,14 @@ public enum StoreError: Error, Hashable, Sendable {
   case scopeBelongsToHub
   /// The scope belongs to a device, so a hub cannot use it.
   case scopeBelongsToDevice
+  /// A delta has more records than a hub accepts in a request, or would have.
+  ///
+  /// The call changed no data.
+  case tooManyRecords(Int, limit: Int)
+  /// A scope of a hub would have too many devices, and the call changed no data.
+  case tooManyDevices(limit: Int)
+  /// A record would be larger than a hub accepts, and the call changed no data.
+  case recordTooLarge(RecordID, byteCount: Int, limit: Int)
   /// The restore token could not be read.
   ///
   /// Without the token, a restored backup looks like the latest state.
@@ -99,6 +107,18 @@ extension StoreError: CustomStringConvertible {
     case .scopeBelongsToDevice:
       "This scope belongs to a device and cannot be used by a hub. Give the hub "
         + "another scope."
+    case .tooManyRecords(let count, let limit):
+      "The delta has \(count) records, but the hub accepts \(limit) per request, "
+        + "and nothing has changed. Send or request parts with "
+        + "`delta(since:byteLimit:)`."
+    case .tooManyDevices(let limit):
+      "The scope would have more than \(limit) devices, and nothing has changed. "
+        + "Use one device ID per installation, or raise "
+        + "`Hub.Limits.devicesPerScope`."
+    case .recordTooLarge(let id, let byteCount, let limit):
+      "\(id) would have \(byteCount) bytes, but the hub accepts \(limit), and "
+        + "nothing has changed. Remove content from the record, or divide it "
+        + "into several records."
     case .tokenUnreadable(let why):
       "The restore token could not be read (\(why)), so the store was not "
         + "opened. Try again later. Without the token, a restored backup looks "

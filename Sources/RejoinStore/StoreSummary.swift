@@ -65,11 +65,11 @@ package struct StoreSummary {
         name: String(decoding: row.name, as: UTF8.self), openings: row.writer,
         replica: stored,
         recordBytes: try sum(
-          "SELECT sum(length(body)) FROM rejoin_record WHERE scope = ?"),
+          "SELECT sum(length(body)) FROM rejoin_record WHERE scope = $1"),
         patches: row.patches,
         patchBytes: try sum(
-          "SELECT sum(length(body)) FROM rejoin_patch WHERE scope = ?"),
-        digests: try sum("SELECT count(*) FROM rejoin_digest WHERE scope = ?"))
+          "SELECT sum(length(body)) FROM rejoin_patch WHERE scope = $1"),
+        digests: try sum("SELECT count(*) FROM rejoin_digest WHERE scope = $1"))
     }
   }
 
@@ -88,7 +88,7 @@ package struct StoreSummary {
       }
     }
     try connection.run(
-      "SELECT record, device, n FROM rejoin_touch WHERE scope = ?",
+      "SELECT record, device, n FROM rejoin_touch WHERE scope = $1",
       [.integer(row.scope)]
     ) { row in
       let touch = [row.integer(0), row.integer(1), row.integer(2)]

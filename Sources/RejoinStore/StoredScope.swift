@@ -244,7 +244,7 @@ package final class StoredScope {
         SQLError(.cannotOpen, "\"\(path)\" exists, or is not a file path"))
     }
     do {
-      try connection.run("VACUUM INTO ?", .text(path))
+      try connection.run("VACUUM INTO $1", .text(path))
       try file.sync()
     } catch {
       file.remove()

@@ -106,7 +106,7 @@ enum Tables {
     if try exist(on: connection) { return }
     if connection.dialect == .postgresql {
       // If two connections created the tables at once, one of them would fail.
-      try connection.run("SELECT pg_advisory_xact_lock(?)", .integer(lock))
+      try connection.run("SELECT pg_advisory_xact_lock($1)", .integer(lock))
       if try exist(on: connection) { return }
     }
     for definition in definitions { try run(definition, on: connection) }

@@ -33,7 +33,7 @@ struct UndoRows {
     var rows: [Row] = []
     try connection.run(
       "SELECT step, undone, body, row_check FROM rejoin_undo "
-        + "WHERE scope = ? ORDER BY step", [.integer(scope)]
+        + "WHERE scope = $1 ORDER BY step", [.integer(scope)]
     ) { row in
       let (number, isUndone) = (row.integer(0), row.integer(1) != 0)
       let body = row.bytes(2)
@@ -85,7 +85,7 @@ struct UndoRows {
     let kept = Set(new.map(\.number))
     for row in rows where !kept.contains(row.number) {
       try connection.run(
-        "DELETE FROM rejoin_undo WHERE step = ?", .integer(row.number))
+        "DELETE FROM rejoin_undo WHERE step = $1", .integer(row.number))
     }
     rows = new
   }
@@ -96,7 +96,7 @@ struct UndoRows {
     let body = try UndoRows.body(of: save)
     return try connection.integer(
       "INSERT INTO rejoin_undo (scope, undone, body, row_check) "
-        + "VALUES (?, ?, ?, ?) RETURNING step",
+        + "VALUES ($1, $2, $3, $4) RETURNING step",
       .integer(scope), .integer(isUndone ? 1 : 0), .bytes(body),
       .integer(UndoRows.check(of: body, isUndone, scope))) ?? 0
   }
@@ -107,7 +107,7 @@ struct UndoRows {
   ) throws {
     let body = try UndoRows.body(of: save)
     try connection.run(
-      "UPDATE rejoin_undo SET body = ?, row_check = ? WHERE step = ?",
+      "UPDATE rejoin_undo SET body = $1, row_check = $2 WHERE step = $3",
       .bytes(body), .integer(UndoRows.check(of: body, isUndone, scope)),
       .integer(number))
   }

@@ -47,11 +47,12 @@ import Testing
     let phone = replica(1)
     try phone.save { $0[Note.self, "1"].title = "Milk" }
     let (own, device) = (scope, phone.device)
+    let name = ScopeName(own)
     // This client may use one scope, as one device.
     let session = hub.makeSession { access in
       switch access {
-      case .read(own), .recordVersion(own, device): break
-      case .write(own, let write) where write.devices == [device]: break
+      case .read(name), .recordVersion(name, device): break
+      case .write(name, let write) where write.devices == [device]: break
       default: throw Refused()
       }
     }
@@ -251,7 +252,7 @@ import Testing
         #expect(write.devices == [device])
       }
     }
-    let results = try scopes.make(changes, in: scope)
+    let results = try scopes.make(changes.map { (scope, $0) })
     #expect(throws: Refused.self) { try results[1].get() }
     for i in [0, 2, 3] { #expect(try !results[i].get().hasFaults) }
     let expected = replica(9)

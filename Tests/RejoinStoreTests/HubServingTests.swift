@@ -108,7 +108,8 @@ import Testing
     try write(phone, "1")
     let delta = try #require(phone.delta())
     let begins = connection.statements.filter { $0.hasPrefix("BEGIN") }
-    connection.lost = Set(begins + ["BEGIN", "BEGIN IMMEDIATE"])
+    connection.lost = Set(
+      begins + ["BEGIN IMMEDIATE", "BEGIN ISOLATION LEVEL READ COMMITTED"])
     for _ in 0..<2 {
       #expect(throws: StoreError.self) {
         try hub.apply(delta, in: self.scope)
@@ -235,13 +236,13 @@ import Testing
       .text("Bread\u{301}"), .double(1.5), .null, .integer(-7), .bytes([0, 1]),
     ]
     try connection.run(
-      "SELECT ?, ?, ?, ?, ?, 1::smallint, 2.5::real, 'a'::varchar", values
+      "SELECT $1, $2, $3, $4, $5, 1::smallint, 2.5::real, 'a'::varchar", values
     ) { row in
       #expect((0..<5).map { row.value($0) } == values)
       #expect(row.integer(5) == 1 && row.double(6) == 2.5)
       #expect(row.text(7) == "a")
     }
-    #expect(throws: SQLError.self) { try connection.run("SELECT ?") }
+    #expect(throws: SQLError.self) { try connection.run("SELECT $1") }
     #expect(throws: SQLError.self) { try connection.run("SELECT 1\0") }
   }
 }

@@ -11,15 +11,14 @@ import Testing
 
 extension HubScopes {
   func apply(_ delta: Delta, in scope: String) throws -> MergeReport {
-    try make([.join(delta) { _ in }], in: scope)[0].get()
+    try make(.join(delta) { _ in }, in: scope)
   }
 
   func recordVersion(
     _ version: ReplicaVersion, of device: DeviceID, in scope: String
   ) throws -> MergeReport {
     let known = try recordVersionIfKnown(version, of: device, in: scope)
-    return try known
-      ?? make([.recordVersion(version, of: device)], in: scope)[0].get()
+    return try known ?? make(.recordVersion(version, of: device), in: scope)
   }
 }
 

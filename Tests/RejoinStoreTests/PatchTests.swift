@@ -277,8 +277,7 @@ import Testing
     expectDamaged(damage) { try open(path, token: keeper) }
   }
 
-  /// It reads only what a request is about.
-  @Test func aHubHasNone() throws {
+  @Test func hubWritesPatches() throws {
     let store = try largeNote()
     let connection = try SQLiteConnection(opening: folder.file("hub.sqlite"))
     let hub = try HubScopes(connection, makeDeviceID: { DeviceID(9) })
@@ -291,8 +290,9 @@ import Testing
       #expect(try !hub.apply(delta, in: "hub").hasFaults)
       version = store.replica.version
     }
+    // The first delta made the row, and each of the others a patch.
     #expect(
-      try connection.integer("SELECT count(*) FROM rejoin_patch") == 0)
+      try connection.integer("SELECT count(*) FROM rejoin_patch") == 2)
     let rows = try #require(try StoredScope.read("hub", on: connection))
     let replica = Replica(
       resuming: rows, schema: [Note.self], wallClock: ManualClock().wallClock,

@@ -176,7 +176,7 @@ import Testing
     let connection = try SQLiteConnection(
       opening: folder.file("notes.sqlite"))
     try connection.run("CREATE TABLE note (title TEXT)")
-    try connection.run("INSERT INTO note VALUES (?)", .text("Milk"))
+    try connection.run("INSERT INTO note VALUES ($1)", .text("Milk"))
     #expect(
       try connection.integer(
         "SELECT count(*) FROM note WHERE title = 'Milk'") == 1)

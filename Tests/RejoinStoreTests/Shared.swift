@@ -8,9 +8,9 @@ import RejoinStore
   _ connection: any SQLConnection, _ changes: RecordChanges
 ) throws {
   for change in changes.changes(to: Note.self) {
-    try connection.run("DELETE FROM search WHERE key = ?", .text(change.key))
+    try connection.run("DELETE FROM search WHERE key = $1", .text(change.key))
     guard let title = change.new?.title else { continue }
     try connection.run(
-      "INSERT INTO search VALUES (?, ?)", .text(change.key), .text(title))
+      "INSERT INTO search VALUES ($1, $2)", .text(change.key), .text(title))
   }
 }

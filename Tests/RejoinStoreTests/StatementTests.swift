@@ -27,11 +27,11 @@ import Testing
     for note in changes.changes(to: Note.self) {
       if let new = note.new {
         try connection.run(
-          "REPLACE INTO search VALUES (?, ?)", .text(note.key),
+          "REPLACE INTO search VALUES ($1, $2)", .text(note.key),
           new.title.map { .text($0) } ?? .null)
       } else {
         try connection.run(
-          "DELETE FROM search WHERE key = ?", .text(note.key))
+          "DELETE FROM search WHERE key = $1", .text(note.key))
       }
     }
   }
@@ -57,7 +57,7 @@ import Testing
   @Test func statementRequiresValueForEachPlace() throws {
     let connection = try SQLiteConnection(opening: path)
     try connection.run("CREATE TABLE note (title TEXT, body TEXT)")
-    let insert = "INSERT INTO note VALUES (?, ?)"
+    let insert = "INSERT INTO note VALUES ($1, $2)"
     try connection.run(insert, .text("Milk"), .text("2 l"))
     expectMisused(insert, [.text("Bread")], on: connection)
     expectMisused(insert, [.null, .null, .null], on: connection)
@@ -84,7 +84,7 @@ import Testing
       .text("Bread\0\u{301}"), .double(1.5), .null, .integer(-7),
       .bytes([0, 1]),
     ]
-    try connection.run("INSERT INTO note VALUES (?, ?, ?, ?, ?)", values) { _ in
+    try connection.run("INSERT INTO note VALUES ($1, $2, $3, $4, $5)", values) { _ in
     }
     try connection.run("SELECT * FROM note", []) { row in
       #expect((0..<5).map { row.value($0) } == values)
@@ -94,11 +94,11 @@ import Testing
     }
     try connection.run("DELETE FROM note")
     try connection.run(
-      "INSERT INTO note VALUES (?, 1, 1, 1, 1)", .text("Bread"))
+      "INSERT INTO note VALUES ($1, 1, 1, 1, 1)", .text("Bread"))
     #expect(
       try connection.integer("SELECT count(*) FROM note WHERE a = 'Bread'")
         == 1)
-    try connection.run("UPDATE note SET a = ?", .text(""))
+    try connection.run("UPDATE note SET a = $1", .text(""))
     #expect(
       try connection.integer("SELECT count(*) FROM note WHERE a = ''") == 1)
   }
@@ -179,7 +179,7 @@ import Testing
     let connection = try SQLiteConnection(opening: path)
     try connection.run("CREATE TABLE note (number)")
     for i in 1...3 {
-      try connection.run("INSERT INTO note VALUES (?)", .integer(Int64(i)))
+      try connection.run("INSERT INTO note VALUES ($1)", .integer(Int64(i)))
     }
     var pairs = 0
     let select = "SELECT number FROM note"
@@ -250,10 +250,10 @@ import Testing
       _ connection: any SQLConnection, _ changes: RecordChanges
     ) throws {
       for change in changes.changes(to: Note.self) {
-        try connection.run("DELETE FROM text WHERE key = ?", .text(change.key))
+        try connection.run("DELETE FROM text WHERE key = $1", .text(change.key))
         guard let title = change.new?.title else { continue }
         try connection.run(
-          "INSERT INTO text VALUES (?, ?)", .text(change.key), .text(title))
+          "INSERT INTO text VALUES ($1, $2)", .text(change.key), .text(title))
       }
     }
     try await store.save(writing: index) {
@@ -265,7 +265,7 @@ import Testing
     let connection = try SQLiteConnection(opening: path)
     func count(_ word: String) throws -> Int64? {
       try connection.integer(
-        "SELECT count(*) FROM text WHERE text MATCH ?", .text(word))
+        "SELECT count(*) FROM text WHERE text MATCH $1", .text(word))
     }
     #expect(try count("milk") == 1)
     #expect(try count("fresh") == 0)

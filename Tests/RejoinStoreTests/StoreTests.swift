@@ -269,7 +269,7 @@ import Testing
     @Sendable func index(
       _ connection: any SQLConnection, _ changes: RecordChanges
     ) throws {
-      try connection.run("INSERT INTO search VALUES (?)", .text("Milk"))
+      try connection.run("INSERT INTO search VALUES ($1)", .text("Milk"))
     }
     func rows() throws -> Int64? {
       try other.integer("SELECT count(*) FROM search")

@@ -77,6 +77,8 @@ final class CountingConnection: SQLConnection {
   private let connection: any SQLConnection
   var rows = 0
   var statements: [String] = []
+  /// The statements whose answers a connection over a network waits for.
+  var roundTrips = 0
   /// Statements whose answer is lost, although they were carried out.
   var lost: Set<String> = []
   var dialect: SQLDialect { connection.dialect }
@@ -92,12 +94,20 @@ final class CountingConnection: SQLConnection {
   }
 
   /// Forgets what was counted.
-  func reset() { (rows, statements) = (0, []) }
+  func reset() { (rows, statements, roundTrips) = (0, [], 0) }
+
+  func run(_ sql: String, _ values: [SQLValue]) throws {
+    statements.append(sql)
+    if sql == "COMMIT" || sql == "ROLLBACK" { roundTrips += 1 }
+    try connection.run(sql, values)
+    if lost.contains(sql) { throw SQLError(.busy, "the answer is lost") }
+  }
 
   func run(
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws {
     statements.append(sql)
+    roundTrips += 1
     try connection.run(sql, values) { row in
       rows += 1
       try body(row)

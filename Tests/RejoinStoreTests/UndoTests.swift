@@ -174,7 +174,7 @@ import Testing
     var check = RowCheck(1, 0)
     check.add(body)
     try connection.run(
-      "UPDATE rejoin_undo SET body = ?, row_check = ? WHERE step = 1",
+      "UPDATE rejoin_undo SET body = $1, row_check = $2 WHERE step = 1",
       .bytes(body), .integer(check.value))
     connection.close()
     let second = try await store(as: 2)

@@ -63,7 +63,7 @@ import Testing
     func found() throws -> [String] {
       var keys: [String] = []
       try reader.run(
-        "SELECT key FROM search WHERE search MATCH ? ORDER BY rank",
+        "SELECT key FROM search WHERE search MATCH $1 ORDER BY rank",
         [.text("milk")]
       ) { row in
         keys.append(row.text(0) ?? "")
@@ -84,7 +84,7 @@ import Testing
         for note in notes {
           guard let title = note.title else { continue }
           try connection.run(
-            "INSERT INTO search VALUES (?, ?)", .text(note.id), .text(title))
+            "INSERT INTO search VALUES ($1, $2)", .text(note.id), .text(title))
         }
       }, { _ in })
     #expect(try found().count == 2)

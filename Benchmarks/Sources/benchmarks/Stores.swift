@@ -54,7 +54,7 @@ extension Suite {
       try connection.run("CREATE TABLE row (id INTEGER PRIMARY KEY, body BLOB)")
       for _ in 0..<count {
         try connection.run(
-          "INSERT INTO row (body) VALUES (?)",
+          "INSERT INTO row (body) VALUES ($1)",
           .bytes([UInt8](repeating: 0, count: 260)))
       }
       var version: UInt8 = 0
@@ -64,7 +64,7 @@ extension Suite {
         let body = SQLValue.bytes([UInt8](repeating: version, count: 260))
         for i in 1...count {
           try connection.run(
-            "UPDATE row SET body = ? WHERE id = ?", body, .integer(Int64(i)))
+            "UPDATE row SET body = $1 WHERE id = $2", body, .integer(Int64(i)))
         }
         withExtendedLifetime(folder) {}
         return count

@@ -64,7 +64,7 @@ extension RecordTable {
   ) throws -> RecordTable? {
     var (columns, keys) = ([String](), [(place: Int64, column: Int)]())
     try connection.run(
-      "SELECT name, pk FROM pragma_table_info(?)", [.text(name)]
+      "SELECT name, pk FROM pragma_table_info($1)", [.text(name)]
     ) { row in
       let place = row.integer(1)
       if place > 0 { keys.append((place, columns.count)) }

@@ -66,13 +66,11 @@ public final class GuardedHub {
     _ delta: Delta, allowing isAllowed: @escaping @Sendable (Hub.Write) -> Bool
   ) -> Bool {
     do {
-      let outcome = try hub.make(
-        [.join(delta) { if !isAllowed($0) { throw Refused() } }],
-        in: "\(scope)")[0]
-      switch outcome {
-      case .success: return true
-      case .failure: return false
-      }
+      _ = try hub.make(
+        .join(delta) { if !isAllowed($0) { throw Refused() } }, in: "\(scope)")
+      return true
+    } catch is Refused {
+      return false
     } catch { preconditionFailure("the hub failed: \(error)") }
   }
 }

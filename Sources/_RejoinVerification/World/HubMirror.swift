@@ -50,7 +50,7 @@ final class HubMirror {
   }
 
   private func make(_ change: HubChange) throws -> MergeReport {
-    try hub.make([change], in: HubMirror.name)[0].get()
+    try hub.make(change, in: HubMirror.name)
   }
 
   /// Compares the hub with the replica.

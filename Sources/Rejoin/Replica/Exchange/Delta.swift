@@ -111,6 +111,9 @@ public struct Delta: Sendable {
     }
   }
 
+  /// The number of records.
+  package var recordCount: Int { message.head.recordCount }
+
   /// The records that the delta covers, or `nil` for all.
   package var range: RecordRange? { message.head.range }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+
+extension Hub {
+  /// The limits of the requests and scopes of a hub.
+  ///
+  ///     var limits = Hub.Limits()
+  ///     limits.devicesPerScope = 100
+  ///     let hub = try await Hub(limits: limits) {
+  ///       try PostgreSQLConnection("dbname=notes")
+  ///     }
+  ///
+  /// A request that exceeds a limit throws a ``StoreError`` and changes nothing.
+  public struct Limits: Hashable, Sendable {
+    /// The maximum number of records in a delta.
+    ///
+    /// The changes of a scope wait for each other, so the limit bounds this wait
+    /// and the memory of a request. The default is 10,000.
+    public var recordsPerDelta = 10_000
+    /// The maximum number of devices in a scope, which keeps every device
+    /// permanently.
+    ///
+    /// Each request reads the devices of its scope. The default is 10,000.
+    public var devicesPerScope = 10_000
+    /// The maximum number of bytes in a record that a delta makes larger.
+    ///
+    /// A save accepts records of up to 16 MiB. The default is twice as much,
+    /// because devices can add to a record concurrently.
+    public var bytesPerRecord = 32 << 20
+
+    /// Creates the default limits.
+    public init() {}
+
+    /// - Throws: ``StoreError/tooManyRecords(_:limit:)`` or
+    ///   ``StoreError/tooManyDevices(limit:)``
+    func check(_ delta: Delta) throws(StoreError) {
+      if delta.recordCount > recordsPerDelta {
+        throw .tooManyRecords(delta.recordCount, limit: recordsPerDelta)
+      }
+      if delta.intervals.count > devicesPerScope {
+        throw .tooManyDevices(limit: devicesPerScope)
+      }
+    }
+  }
+}

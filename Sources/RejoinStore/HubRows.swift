@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+
+/// The rows of a hub's scope that a request reads and writes.
+struct HubRows {
+  private var row: ScopeRow
+  /// The row as it is stored.
+  private var storedRow: ScopeRow
+  private var records: RecordRows
+  /// The number of each device's row, or zero for a row that this request
+  /// added.
+  private(set) var devices: [DeviceID: Int64] = [:]
+  /// The replica that was read.
+  private let before: ReplicaState
+
+  /// Creates the rows of a new scope.
+  init(new name: [UInt8], for stored: ReplicaState) {
+    row = ScopeRow(name: name, head: stored.encodedHead())
+    records = RecordRows(row, patching: Patching())
+    (before, storedRow) = (stored, row)
+  }
+
+  private init(
+    _ row: ScopeRow, _ records: RecordRows, _ devices: [DeviceID: Int64],
+    _ stored: ReplicaState
+  ) {
+    (self.row, self.records, self.devices) = (row, records, devices)
+    (before, storedRow) = (stored, row)
+  }
+
+  /// Reads the devices of a scope and the records that a closure chooses.
+  ///
+  /// - Returns: The rows and the replica that they contain, or `nil` if the
+  ///   scope does not exist.
+  static func read(
+    _ name: [UInt8], on connection: any SQLConnection,
+    choosing choose: (inout RecordReader) throws -> Void
+  ) throws -> (rows: HubRows, stored: ReplicaState)? {
+    var (scope, devices) = (nil as ScopeRow?, [] as [DeviceRow])
+    try connection.run(HubQueries.scope(connection.dialect), [.bytes(name)]) {
+      row in
+      if scope == nil {
+        let row = try ScopeRow(row)
+        guard row.isOfHub else { throw StoreError.scopeBelongsToDevice }
+        scope = row
+      } else {
+        devices.append(try DeviceRow(row))
+      }
+    }
+    guard let scope else { return nil }
+    do {
+      // A version is sorted, so add the devices in order.
+      devices.sort { $0.device < $1.device }
+      var assembly = try StoredAssembly(head: scope.head)
+      let numbers = try DeviceRow.add(devices, of: scope, to: &assembly)
+      try assembly.endSaves()
+      var reader = RecordReader(
+        scope, numbers, assembly, patching: Patching(), on: connection)
+      try choose(&reader)
+      try reader.readPatchesOfRecords()
+      let (records, stored) = try reader.finished()
+      return (HubRows(scope, records, numbers, stored), stored)
+    } catch let error as WireError {
+      throw StoreError.damaged("in the row of the replica: \(error.detail)")
+    }
+  }
+
+  /// Returns whether a replica differs from the rows.
+  func differ(from replica: Replica) -> Bool {
+    replica.hasChangedRecords || StoredHead(before) != StoredHead(replica.stored)
+      || before.version != replica.stored.version
+  }
+}
+
+// Writing.
+extension HubRows {
+  private static let writeDevices = RowStatement(
+    .bytes("id"), .integer("n"), .integer("time"), .integer("digest"),
+    .integer("forked"), .integer("row_check")
+  ) { _, rows in
+    "INSERT INTO rejoin_device (scope, id, n, time, digest, forked, row_check) "
+      + "SELECT u.scope, u.id, u.n, u.time, u.digest, u.forked, u.row_check "
+      + "FROM \(rows) WHERE true ON CONFLICT (scope, id) DO UPDATE SET "
+      + "n = excluded.n, time = excluded.time, digest = excluded.digest, "
+      + "forked = excluded.forked, row_check = excluded.row_check"
+  }
+
+  private static let writeRecords = RowStatement(
+    .bytes("entity"), .bytes("key"), .bytes("body")
+  ) { _, rows in
+    "INSERT INTO rejoin_record (scope, entity, key, body) "
+      + "SELECT u.scope, u.entity, u.key, u.body FROM \(rows) WHERE true "
+      + "ON CONFLICT (scope, entity, key) DO UPDATE SET body = excluded.body"
+  }
+
+  private static let writeTouches = RowStatement(
+    .bytes("entity"), .bytes("key"), .bytes("id"), .integer("n")
+  ) { dialect, rows in
+    let record = dialect.lookup(
+      "record", in: "rejoin_record", as: "r",
+      where: "r.scope = u.scope AND r.entity = u.entity AND r.key = u.key")
+    let device = dialect.lookup(
+      "device", in: "rejoin_device", as: "d",
+      where: "d.scope = u.scope AND d.id = u.id")
+    return "INSERT INTO rejoin_touch (scope, record, device, n) "
+      + "SELECT u.scope, r.record, d.device, u.n FROM \(rows) "
+      + "\(record) \(device) WHERE true ON CONFLICT (record, device) "
+      + "DO UPDATE SET n = excluded.n"
+  }
+
+  /// Writes the changes of a replica.
+  ///
+  /// - Throws: ``StoreError/recordTooLarge(_:byteCount:limit:)`` for a record
+  ///   that became larger than the limit.
+  mutating func write(
+    _ replica: Replica, limits: Hub.Limits, on connection: any SQLConnection
+  ) throws {
+    if row.scope == 0 {
+      guard try row.insert(on: connection) else {
+        throw StoreError.damaged("in the names of the scopes")
+      }
+      storedRow = row
+    }
+    var (bodies, touches) = ([] as [[SQLValue]], [] as [[SQLValue]])
+    var added: Set<DeviceID> = []
+    for position in replica.takeChangedRecords() {
+      let id = replica.stored.recordID(at: position)
+      let name = [SQLValue.utf8(id.entity), .utf8(id.key)]
+      if let body = try write(position, id, of: replica, limits, connection) {
+        bodies.append(name + [.bytes(body)])
+      }
+      for entry in newTouches(of: position, in: replica.stored) {
+        touches.append(
+          name + [
+            .bytes(Array(entry.device.bytes)),
+            .integer(Int64(clamping: entry.count)),
+          ])
+        if devices[entry.device] == nil { added.insert(entry.device) }
+      }
+    }
+    try writeDevices(of: replica.stored, touching: added, connection)
+    try HubRows.writeRecords.run(bodies, in: row.scope, on: connection)
+    try HubRows.writeTouches.run(touches, in: row.scope, on: connection)
+    try writeHead(of: replica.stored, connection)
+  }
+
+  /// Returns the touches of a record that were not written before.
+  private func newTouches(
+    of position: Int, in stored: ReplicaState
+  ) -> [VectorClock.Entry] {
+    let known =
+      position < before.recordCount
+      ? before.lastSaves(ofRecordAt: position) : VectorClock()
+    return stored.lastSaves(ofRecordAt: position).entries.filter {
+      $0.count > known[$0.device]
+    }
+  }
+
+  /// Writes the patch of a changed record.
+  ///
+  /// Many requests arrive twice, so an unchanged record is not written.
+  ///
+  /// - Returns: The whole record, if it must be written instead.
+  private mutating func write(
+    _ position: Int, _ id: RecordID, of replica: Replica, _ limits: Hub.Limits,
+    _ connection: any SQLConnection
+  ) throws -> [UInt8]? {
+    let isNew = position >= before.recordCount
+    let change = records.change(of: position, in: replica.stored)
+    if !isNew, change == records.change(of: position, in: before) { return nil }
+    let former = records.byteCount(of: position)
+    let byteCount: Int
+    switch change {
+    case .patch(let patch): byteCount = former + patch.count
+    case .body(let body): byteCount = body.count
+    }
+    if byteCount > limits.bytesPerRecord, byteCount > former {
+      throw StoreError.recordTooLarge(
+        id, byteCount: byteCount, limit: limits.bytesPerRecord)
+    }
+    switch change {
+    case .patch(let patch):
+      try records.add(patch, to: position, in: row.scope, on: connection)
+      return nil
+    case .body(let body):
+      if isNew { row.records += 1 }
+      try records.dropPatches(of: position, on: connection)
+      return body
+    }
+  }
+
+  private mutating func writeDevices(
+    of stored: ReplicaState, touching added: Set<DeviceID>,
+    _ connection: any SQLConnection
+  ) throws {
+    var saves: [(device: DeviceID, save: DeviceSave)] = []
+    stored.version.forEachDifference(from: before.version) { device, save, _ in
+      saves.append((device, save))
+    }
+    // A touch needs the row of a device whose saves are all ahead.
+    for device in added where stored.version[device] == .none {
+      saves.append((device, .none))
+    }
+    for (device, _) in saves { devices[device] = devices[device] ?? 0 }
+    try HubRows.writeDevices.run(
+      saves.map { device, save in
+        [
+          .bytes(Array(device.bytes)), .bits(save.sequence),
+          .bits(save.time.rawValue), .bits(save.digest),
+          .integer(save.isForked ? 1 : 0), .integer(save.check(of: device)),
+        ]
+      }, in: row.scope, on: connection)
+  }
+
+  private mutating func writeHead(
+    of stored: ReplicaState, _ connection: any SQLConnection
+  ) throws {
+    if StoredHead(stored) != StoredHead(before) { row.head = stored.encodedHead() }
+    row.devices = Int64(devices.count)
+    row.patches = records.patchCount
+    if row != storedRow { try row.update(on: connection) }
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RejoinFoundation
+import RejoinTesting
+import Testing
+
+@testable import Rejoin
+@testable import RejoinSQL
+@testable import RejoinStore
+
+/// The plans of all statements that a hub sends to PostgreSQL.
+@Suite final class HubPlanTests: HubSuite {
+  /// Asks for the plan of each statement before it runs, in its transaction.
+  private final class Explaining: SQLConnection {
+    private let connection: any SQLConnection
+    private(set) var plans: [String: [String]] = [:]
+
+    init(_ connection: any SQLConnection) { self.connection = connection }
+
+    var dialect: SQLDialect { connection.dialect }
+    var isIdle: Bool { connection.isIdle }
+
+    func run(
+      _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
+    ) throws {
+      let verbs = ["SELECT ", "INSERT ", "UPDATE ", "DELETE "]
+      if verbs.contains(where: sql.hasPrefix), sql.contains(" rejoin_") {
+        var lines: [String] = []
+        try connection.run("EXPLAIN " + sql, values) { row in
+          lines.append(row.text(0) ?? "")
+        }
+        plans[sql] = lines
+      }
+      try connection.run(sql, values, body)
+    }
+  }
+
+  /// Every request, so that every statement runs.
+  private func makeAllRequests(
+    _ hub: HubScopes, _ phone: Replica, in scope: String
+  ) throws {
+    let before = phone.version
+    // A large record has patches.
+    let text = String(repeating: "x", count: 10_000)
+    try phone.save { $0[Note.self, "large"].title = text }
+    try phone.save { transaction in
+      transaction[Note.self, "0"].title = "Milk"
+      transaction[Note.self, "new \(phone.version.vectorClock)"].title = "Bread"
+    }
+    let delta = try #require(phone.delta(since: before))
+    for _ in 0..<2 {
+      _ = try hub.apply(delta, in: scope)
+      try phone.save { $0[Note.self, "large"].views.increment() }
+      let next = try hub.version(of: scope)
+      _ = try hub.apply(#require(phone.delta(since: next)), in: scope)
+    }
+    _ = try hub.recordVersion(phone.version, of: phone.device, in: scope)
+    for basis in [before, ReplicaVersion()] {
+      _ = try? hub.delta(since: basis, in: scope)
+      _ = try hub.delta(since: basis, byteLimit: 50_000, in: scope)
+    }
+  }
+
+  private func expectIndexes(
+    _ connection: Explaining, _ state: String
+  ) {
+    // Reading a scope and its devices, records by ID, by number and in order,
+    // roster, touches, patches; writing each table.
+    #expect(connection.plans.count >= 12, "\(connection.plans.keys)")
+    for (sql, plan) in connection.plans {
+      #expect(
+        !plan.contains { $0.contains("Seq Scan") || $0.contains("Bitmap") },
+        "\(state): \(sql): \(plan)")
+      // An index without a condition would be read as a whole.
+      for (i, line) in plan.enumerated()
+      where line.contains("Index Scan") || line.contains("Index Only Scan") {
+        #expect(
+          i + 1 < plan.count && plan[i + 1].contains("Index Cond"),
+          "\(state): \(sql): \(plan)")
+      }
+    }
+  }
+
+  /// Few rows, many rows, old statistics and new ones.
+  @Test func everyStatementFindsRowsByAnIndex() throws {
+    guard Database.available.contains(.postgresql) else { return }
+    let admin = try connect(.postgresql)
+    // The tables are empty, and the server knows it.
+    try admin.run("DROP SCHEMA IF EXISTS rejoin_plans CASCADE")
+    try admin.run("CREATE SCHEMA rejoin_plans")
+    defer { try? admin.run("DROP SCHEMA rejoin_plans CASCADE") }
+    try admin.run("SET search_path = rejoin_plans")
+    func open() throws -> (HubScopes, Explaining) {
+      let connection = try connect(.postgresql)
+      try connection.run("SET search_path = rejoin_plans")
+      let explaining = Explaining(connection)
+      var limits = Hub.Limits()
+      limits.recordsPerDelta = 20_000
+      return (
+        try HubScopes(
+          explaining, limits: limits, makeDeviceID: DeviceID.random),
+        explaining
+      )
+    }
+    _ = try open()
+    try admin.run("VACUUM ANALYZE")
+    // This connection serves empty tables first.
+    let (hub, connection) = try open()
+    let (phone, other) = (replica(1), replica(2))
+    try makeAllRequests(hub, phone, in: scope)
+    try makeAllRequests(hub, other, in: "other")
+    expectIndexes(connection, "empty")
+    for part in 0..<10 {
+      let before = phone.version
+      try phone.save { transaction in
+        for i in 0..<10_000 {
+          transaction[Note.self, "\(part) \(i)"].title = "\(i)"
+        }
+      }
+      _ = try hub.apply(#require(phone.delta(since: before)), in: scope)
+    }
+    try makeAllRequests(hub, phone, in: scope)
+    expectIndexes(connection, "after a load")
+    for statement in ["ANALYZE", "VACUUM"] {
+      try admin.run(statement)
+      for (hub, connection) in [(hub, connection), try open()] {
+        try makeAllRequests(hub, phone, in: scope)
+        try makeAllRequests(hub, other, in: "other")
+        expectIndexes(connection, statement)
+      }
+    }
+  }
+}
