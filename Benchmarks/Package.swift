@@ -24,7 +24,7 @@ let package = Package(
         .product(name: "RejoinStore", package: rejoin),
         .product(name: "RejoinTesting", package: rejoin),
       ]),
-    // Started by Load/run.
+    // Started by the scripts in Load.
     .executableTarget(
       name: "hubload",
       dependencies: [

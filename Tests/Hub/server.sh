@@ -2,7 +2,8 @@
 # folder and of Benchmarks.
 #
 # If root starts the server, it runs as the user `nobody`, because `initdb` refuses root.
-# Set `folder` first. Afterward, `port` and `database` have the connection parameters.
+# Set `folder` first, and `server_options` for more options of the server. Afterward,
+# `port` and `database` have the connection parameters.
 
 as_other() {
   if [ "$(id -u)" = 0 ]; then
@@ -48,7 +49,8 @@ make_server() {
 start_server() {
   as_other "$programs/pg_ctl" -s -w -D "$folder/data" -l "$folder/log/server" \
     -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
-      -c max_connections=200 -c max_wal_size=64MB -c autovacuum_naptime=5 -c fsync=on -c synchronous_commit=on" \
+      -c max_connections=200 -c max_wal_size=64MB -c autovacuum_naptime=5 -c fsync=on -c synchronous_commit=on \
+      ${server_options:-}" \
     start > /dev/null
 }
 
