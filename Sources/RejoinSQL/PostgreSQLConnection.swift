@@ -19,8 +19,8 @@
 /// PRECISION`, texts as `TEXT` and bytes as `BYTEA`. A call blocks its thread
 /// until the server answers.
 ///
-/// The connection uses no named statements on the server, so it works through a
-/// pooler that assigns a session to each transaction.
+/// The connection works through a pooler that assigns a session to each
+/// transaction, because it uses nothing that outlasts a transaction.
 public final class PostgreSQLConnection: SQLConnection {
   public var dialect: SQLDialect { .postgresql }
   public var isIdle: Bool {
@@ -36,6 +36,10 @@ public final class PostgreSQLConnection: SQLConnection {
   private var unanswered: [Sent] = []
   private var isInTransaction = false
   private var isReadOnly = false
+  /// The statements that the server keeps, or `nil` if it keeps none.
+  private var kept: [KeptStatement: String]?
+  /// The number of names that were used.
+  private var names = 0
   /// Whether the connection stopped waiting for an answer, which would be read
   /// as the answer to a later statement.
   private var isAbandoned = false
@@ -93,9 +97,18 @@ public final class PostgreSQLConnection: SQLConnection {
 
   deinit { library.finish(connection) }
 
+  /// A statement that the server keeps under a name.
+  private struct KeptStatement: Hashable {
+    let sql: String
+    /// The types of the values, which belong to the statement.
+    let types: [UInt32]
+  }
+
   /// A message to the server.
   private enum Sent {
     case statement(String)
+    /// A statement to keep.
+    case preparation(KeptStatement)
     /// The end of a batch, whose answer is one more result.
     case sync
   }
@@ -164,16 +177,24 @@ public final class PostgreSQLConnection: SQLConnection {
     var (last, failed) = (nil as OpaquePointer?, nil as SQLError?)
     var wait = Waiting(cancels: sql != "COMMIT" && sql != "ROLLBACK")
     for message in sent {
-      guard case .statement(let statement) = message else {
-        // The answer to a sync shows whether a transaction is in progress.
-        try self.wait(&wait, for: sql)
-        library.clear(library.result(connection))
-        continue
-      }
+      let statement =
+        switch message {
+        case .statement(let statement): statement
+        case .preparation(let kept): kept.sql
+        case .sync: sql
+        }
       try self.wait(&wait, for: statement)
       let result = library.result(connection)
-      if failed == nil {
-        failed = error(result, statement, wasCanceled: wait.end != nil)
+      // The answer to a sync shows whether a transaction is in progress.
+      if case .sync = message {
+        library.clear(result)
+        continue
+      }
+      let failure = error(result, statement, wasCanceled: wait.end != nil)
+      failed = failed ?? failure
+      // After an error, the server skips the rest of a batch.
+      if case .preparation(let statement) = message, failure != nil {
+        kept?[statement] = nil
       }
       library.clear(last)
       last = result
@@ -194,15 +215,55 @@ public final class PostgreSQLConnection: SQLConnection {
     if isAbandoned {
       throw SQLError(.disconnected, "PostgreSQL: no answer before (\(sql))")
     }
-    let contents = values.map(\.content)
+    let (types, contents) = (values.map(\.type), values.map(\.content))
+    let count = Int32(values.count)
+    let lengths = contents.map { Int32(clamping: $0?.count ?? 0) }
+    let formats = [Int32](repeating: 1, count: values.count)
+    let name = try keep(KeptStatement(sql: sql, types: types))
     let isSent = withAddresses(of: contents) { addresses in
-      library.send(
-        connection, sql, Int32(values.count), values.map(\.type), addresses,
-        contents.map { Int32(clamping: $0?.count ?? 0) },
-        [Int32](repeating: 1, count: values.count), 1)
+      if let name {
+        library.sendPrepared(
+          connection, name, count, addresses, lengths, formats, 1)
+      } else {
+        library.send(
+          connection, sql, count, types, addresses, lengths, formats, 1)
+      }
     }
     if isSent == 0 { throw failure(nil, sql) }
     unanswered.append(.statement(sql))
+  }
+
+  /// Makes the server keep the statements and their plans, unless a pooler
+  /// could give the connection to another session.
+  ///
+  /// The number of different statements must be small.
+  ///
+  /// - Returns: Whether the connection has a session of its own.
+  package func keepStatements() throws -> Bool {
+    // A pooler shows a number of its own for the server's process.
+    let process = try integer("SELECT pg_backend_pid()")
+    guard process == Int64(library.serverProcess(connection)) else {
+      return false
+    }
+    kept = kept ?? [:]
+    return true
+  }
+
+  /// Sends a statement to keep, unless it was sent before.
+  ///
+  /// - Returns: The name of the statement, or `nil` if none are kept.
+  private func keep(_ statement: KeptStatement) throws(SQLError) -> String? {
+    guard let kept else { return nil }
+    if let name = kept[statement] { return name }
+    names += 1
+    let name = "rejoin_\(names)"
+    let isSent = library.prepare(
+      connection, name, statement.sql, Int32(statement.types.count),
+      statement.types)
+    if isSent == 0 { throw failure(nil, statement.sql) }
+    unanswered.append(.preparation(statement))
+    self.kept?[statement] = name
+    return name
   }
 
   /// The state of a wait for answers.
@@ -298,117 +359,5 @@ public final class PostgreSQLConnection: SQLConnection {
     let text = library.message(connection).map { String(cString: $0) }
     return (text ?? "no memory").split(whereSeparator: \.isNewline)
       .joined(separator: " ")
-  }
-}
-
-extension SQLValue {
-  /// The type's number in PostgreSQL, or zero if the server must infer the
-  /// type.
-  fileprivate var type: UInt32 {
-    switch self {
-    case .null: 0
-    case .integer: 20
-    case .double: 701
-    case .text: 25
-    case .bytes: 17
-    }
-  }
-
-  /// The bytes to send, or `nil` for NULL.
-  fileprivate var content: [UInt8]? {
-    switch self {
-    case .null: nil
-    case .integer(let number): withUnsafeBytes(of: number.bigEndian, Array.init)
-    case .double(let number):
-      withUnsafeBytes(of: number.bitPattern.bigEndian, Array.init)
-    case .text(let text): Array(text.utf8)
-    case .bytes(let bytes): bytes
-    }
-  }
-}
-
-/// The current row of a result. One object serves all rows.
-private final class PostgreSQLRow: SQLRow {
-  private let library: PostgreSQLLibrary
-  private let result: OpaquePointer?
-  var row: Int32 = 0
-
-  init(_ library: PostgreSQLLibrary, _ result: OpaquePointer?) {
-    (self.library, self.result) = (library, result)
-  }
-
-  func value(_ column: Int) -> SQLValue {
-    if library.isNull(result, row, Int32(column)) != 0 { return .null }
-    switch library.type(result, Int32(column)) {
-    // BIGINT, SMALLINT, INTEGER.
-    case 20, 21, 23: return .integer(integer(column))
-    // REAL and DOUBLE PRECISION.
-    case 700:
-      return .double(
-        Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits(column)))))
-    case 701: return .double(Double(bitPattern: bits(column)))
-    // TEXT, VARCHAR, CHAR, NAME.
-    case 25, 1043, 1042, 19:
-      return .text(String(decoding: bytes(column), as: UTF8.self))
-    default: return .bytes(bytes(column))
-    }
-  }
-
-  func integer(_ column: Int) -> Int64 {
-    withBytes(column) { bytes in
-      bytes.count > 8
-        ? 0
-        // Extend the sign, because shorter types are also signed.
-        : bytes.dropFirst().reduce(
-          Int64(bytes.first.map { Int8(bitPattern: $0) } ?? 0)
-        ) { $0 << 8 | Int64($1) }
-    }
-  }
-
-  func withBytes<Value>(
-    _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Value
-  ) rethrows -> Value {
-    let start = library.value(result, row, Int32(column))
-    let count = library.length(result, row, Int32(column))
-    return try body(
-      UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(count))
-    )
-  }
-}
-
-extension SQLError.Code {
-  /// Creates a code from a SQLSTATE, whose first two characters are the class.
-  fileprivate init(postgreSQL state: String) {
-    self =
-      switch state {
-      // Serialization failures, deadlocks, unavailable locks, and statements
-      // that exceeded a time limit or were canceled.
-      case "40001", "40P01", "55P03", "57014": .busy
-      case "53100": .full
-      // The values do not fit the parameters of the statement.
-      case "08P01": .misused
-      case "25006": .readOnly
-      case "58030": .inputOutput
-      case "XX001", "XX002": .corrupted
-      // The server ended the session.
-      case "57P01", "57P02", "57P05", "25P03": .disconnected
-      case "57P03": .unavailable
-      default:
-        switch state.prefix(2) {
-        case "08": .disconnected
-        // Rolled-back transactions, and exhausted resources.
-        case "40": .busy
-        case "53": .unavailable
-        default: .other(state)
-        }
-      }
-  }
-
-  /// Creates a code from the SQLSTATE of a refused connection.
-  fileprivate init(connecting state: String) {
-    switch SQLError.Code(postgreSQL: state) {
-    case .unavailable, .busy, .disconnected: self = .unavailable
-    default: self = .cannotOpen
-    }
   }
 }

@@ -28,6 +28,16 @@ struct PostgreSQLLibrary: @unchecked Sendable {
       Connection?, Text, Int32, UnsafePointer<UInt32>?, UnsafePointer<Text?>?,
       UnsafePointer<Int32>?, UnsafePointer<Int32>?, Int32
     ) -> Int32
+  let prepare:
+    @convention(c) (
+      Connection?, Text, Text, Int32, UnsafePointer<UInt32>?
+    ) -> Int32
+  let sendPrepared:
+    @convention(c) (
+      Connection?, Text, Int32, UnsafePointer<Text?>?, UnsafePointer<Int32>?,
+      UnsafePointer<Int32>?, Int32
+    ) -> Int32
+  let serverProcess: @convention(c) (Connection?) -> Int32
   let enterPipeline: @convention(c) (Connection?) -> Int32
   let sync: @convention(c) (Connection?) -> Int32
   let consumeInput: @convention(c) (Connection?) -> Int32
@@ -69,6 +79,9 @@ struct PostgreSQLLibrary: @unchecked Sendable {
     setVerbosity = try library.function("PQsetErrorVerbosity")
     setNoticeProcessor = try library.function("PQsetNoticeProcessor")
     send = try library.function("PQsendQueryParams")
+    prepare = try library.function("PQsendPrepare")
+    sendPrepared = try library.function("PQsendQueryPrepared")
+    serverProcess = try library.function("PQbackendPID")
     enterPipeline = try library.function("PQenterPipelineMode")
     sync = try library.function("PQpipelineSync")
     consumeInput = try library.function("PQconsumeInput")

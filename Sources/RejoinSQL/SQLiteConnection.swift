@@ -288,7 +288,9 @@ private final class Hooks {
   }
 }
 
-/// The current row of a statement. One object serves all rows.
+/// The current row of a statement.
+///
+/// One object serves all rows.
 private final class SQLiteRow: SQLRow {
   private let library: SQLiteLibrary
   private let statement: OpaquePointer

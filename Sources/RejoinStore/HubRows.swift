@@ -69,7 +69,8 @@ struct HubRows {
 
   /// Returns whether a replica differs from the rows.
   func differ(from replica: Replica) -> Bool {
-    replica.hasChangedRecords || StoredHead(before) != StoredHead(replica.stored)
+    replica.hasChangedRecords
+      || StoredHead(before) != StoredHead(replica.stored)
       || before.version != replica.stored.version
   }
 }
@@ -217,7 +218,9 @@ extension HubRows {
   private mutating func writeHead(
     of stored: ReplicaState, _ connection: any SQLConnection
   ) throws {
-    if StoredHead(stored) != StoredHead(before) { row.head = stored.encodedHead() }
+    if StoredHead(stored) != StoredHead(before) {
+      row.head = stored.encodedHead()
+    }
     row.devices = Int64(devices.count)
     row.patches = records.patchCount
     if row != storedRow { try row.update(on: connection) }

@@ -23,6 +23,7 @@ package enum HubChange: Sendable {
 /// matter.
 package final class HubScopes {
   private let connection: any SQLConnection
+  private let transactions: HubTransactions
   private let limits: Hub.Limits
   private let makeDeviceID: () -> DeviceID
 
@@ -33,6 +34,7 @@ package final class HubScopes {
     (self.connection, self.makeDeviceID) = (connection, makeDeviceID)
     self.limits = limits
     do {
+      transactions = try HubTransactions(connection)
       if try connection.reading({ try Tables.exist(on: connection) }) { return }
       try connection.changing { try Tables.create(on: connection) }
     } catch { throw StoreError(opening: error) }
@@ -129,7 +131,7 @@ package final class HubScopes {
       Array(changes[$0].scope.utf8)
     }
     do {
-      try connection.changingHub {
+      try transactions.changing {
         for name in scopes.keys.sorted(by: { $0.lexicographicallyPrecedes($1) })
         {
           let places = scopes[name] ?? []
@@ -145,7 +147,7 @@ package final class HubScopes {
   private func make(
     _ changes: [HubChange], in name: [UInt8]
   ) throws -> [Result<MergeReport, any Error>] {
-    try connection.lock(name)
+    try transactions.lock(name)
     var (rows, stored) = try read(name) { reader in
       for change in changes { try reader.read(change) }
     }
@@ -207,7 +209,7 @@ package final class HubScopes {
     body: (Replica, HubRows) -> Value
   ) throws(StoreError) -> Value {
     do {
-      return try connection.readingHub {
+      return try transactions.reading {
         let (rows, stored) = try read(Array(scope.utf8), choosing: choose)
         return body(replica(stored), rows)
       }

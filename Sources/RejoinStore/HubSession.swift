@@ -41,7 +41,8 @@ public struct HubSession: Sendable {
     try hub.limits.check(delta)
     let check = check
     return try await hub.changes.make(
-      .join(delta) { try check(.write(scope: ScopeName(scope), $0)) }, in: scope)
+      .join(delta) { try check(.write(scope: ScopeName(scope), $0)) }, in: scope
+    )
   }
 
   /// Records the saves that a device holds.

@@ -84,7 +84,8 @@ import Testing
       .text("Bread\0\u{301}"), .double(1.5), .null, .integer(-7),
       .bytes([0, 1]),
     ]
-    try connection.run("INSERT INTO note VALUES ($1, $2, $3, $4, $5)", values) { _ in
+    try connection.run("INSERT INTO note VALUES ($1, $2, $3, $4, $5)", values) {
+      _ in
     }
     try connection.run("SELECT * FROM note", []) { row in
       #expect((0..<5).map { row.value($0) } == values)
