@@ -131,4 +131,14 @@ import Testing
       report.failedRecords[draft.id] == SaveError.emptyKey(entity: "Item"))
     #expect(!draft.isCommitted && report.dot == nil)
   }
+
+  @Test func draftOfLongKeyFails() throws {
+    let scene = try Scene.withItem()
+    let key = String(repeating: "k", count: RecordID.keyByteLimit + 1)
+    var draft = scene.mine.draft(of: Item.self, key: key)
+    draft.name = "mine"
+    let report = try EditingContext(scene.mine).commit(&draft)
+    #expect(report.failedRecords[draft.id] == SaveError.keyTooLong(draft.id))
+    #expect(!draft.isCommitted && report.dot == nil)
+  }
 }

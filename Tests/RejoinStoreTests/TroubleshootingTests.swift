@@ -24,6 +24,7 @@ import Testing
     let save: [SaveError] = [
       .clockExhausted, .numbersExhausted(DeviceID(1)),
       .counterOverflow(note, field: "n"), .emptyKey(entity: "Note"),
+      .keyTooLong(RecordID("Note", String(repeating: "k", count: 1025))),
       .purged(note), .observedKind(note, field: "n"),
       .identityInUse(DeviceID(1)),
     ]

@@ -171,6 +171,7 @@ extension SaveError {
     case .numbersExhausted: "numbersExhausted"
     case .counterOverflow: "counterOverflow"
     case .emptyKey: "emptyKey"
+    case .keyTooLong: "keyTooLong"
     case .purged: "purged"
     case .observedKind: "observedKind"
     case .identityInUse: "identityInUse"

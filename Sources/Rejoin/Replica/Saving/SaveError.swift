@@ -14,6 +14,8 @@ public enum SaveError: Error, Hashable, Sendable {
   case counterOverflow(RecordID, field: String)
   /// The key of a record of this entity is empty.
   case emptyKey(entity: String)
+  /// The key of the record has more than ``RecordID/keyByteLimit`` bytes.
+  case keyTooLong(RecordID)
   /// The record cannot be undeleted because its contents were purged.
   case purged(RecordID)
   /// An edit observed a state of another kind than its field.
@@ -39,6 +41,10 @@ extension SaveError: CustomStringConvertible {
     case .emptyKey(let entity):
       "A record of \(entity) cannot be saved because its key is empty. Use a key "
         + "with at least one character."
+    case .keyTooLong(let id):
+      "A record of \(id.entity) cannot be saved because its key has "
+        + "\(id.key.utf8.count) bytes, and the maximum is \(Limits.keyBytes). Use a "
+        + "shorter key."
     case .purged(let id):
       "\(id) cannot be undeleted because its content was purged. Write to the "
         + "record to create it again."
@@ -50,6 +56,19 @@ extension SaveError: CustomStringConvertible {
     case .identityInUse(let device):
       "The replica needs a new device ID, but `makeDeviceID` returned "
         + "\(device), which was used before. Return a new ID from each call."
+    }
+  }
+}
+
+extension SaveError {
+  /// Creates the error of a save that would create a record with this ID, or
+  /// `nil` if the key is valid.
+  @inline(__always)
+  package init?(refusing id: RecordID) {
+    switch id.key.utf8.count {
+    case 0: self = .emptyKey(entity: id.entity)
+    case ...Limits.keyBytes: return nil
+    default: self = .keyTooLong(id)
     }
   }
 }
