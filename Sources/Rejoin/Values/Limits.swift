@@ -21,6 +21,11 @@ package enum Limits {
   /// at most about 2,700 bytes.
   package static let keyBytes = 1024
 
+  /// The maximum number of bytes in an encoded record after a save: 16 MiB.
+  ///
+  /// A join can exceed it, because a join must not fail.
+  package static let recordBytes = 1 << 24
+
   /// Returns whether a text can be the name of a field or a variant.
   static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= nameBytes

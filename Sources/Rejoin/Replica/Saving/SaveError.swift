@@ -16,6 +16,11 @@ public enum SaveError: Error, Hashable, Sendable {
   case emptyKey(entity: String)
   /// The key of the record has more than ``RecordID/keyByteLimit`` bytes.
   case keyTooLong(RecordID)
+  /// The encoded record would have more than ``Record/byteLimit`` bytes.
+  ///
+  /// A save that only removes content does not throw this error, even if a
+  /// merge made the record larger than the limit.
+  case recordTooLarge(RecordID, byteCount: Int)
   /// The record cannot be undeleted because its contents were purged.
   case purged(RecordID)
   /// An edit observed a state of another kind than its field.
@@ -45,6 +50,10 @@ extension SaveError: CustomStringConvertible {
       "A record of \(id.entity) cannot be saved because its key has "
         + "\(id.key.utf8.count) bytes, and the maximum is \(Limits.keyBytes). Use a "
         + "shorter key."
+    case .recordTooLarge(let id, let byteCount):
+      "\(id) cannot be saved because it would have \(byteCount) bytes, and the "
+        + "maximum is \(Limits.recordBytes). Split the content among several records, "
+        + "or store large content in files."
     case .purged(let id):
       "\(id) cannot be undeleted because its content was purged. Write to the "
         + "record to create it again."
