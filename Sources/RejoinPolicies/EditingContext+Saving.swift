@@ -50,17 +50,18 @@ extension EditingContext {
       report.failedRecords[plan.record.id] = failure
       return true
     }
-    try execute(plans, undoable: name, into: &report)
+    try execute(&plans, undoable: name, into: &report)
     for plan in plans { finish(plan, into: &report) }
     return (report, Set(plans.map(\.record.id)))
   }
 
+  /// Executes the plans, except those of records that would become too large.
   private func execute(
-    _ plans: [SavePlan], undoable name: String?,
+    _ plans: inout [SavePlan], undoable name: String?,
     into report: inout ContextReport
   ) throws(ContextSaveError) {
     do {
-      let saved = try replica.save(undoable: name) { transaction in
+      let saved = try replica.save(undoable: name) { [plans] transaction in
         for plan in plans { plan.execute(in: transaction) }
       }
       report.dot = saved.dot
@@ -70,6 +71,12 @@ extension EditingContext {
       report.dropped = saved.unseenSupersededWrites.compactMap {
         plans[$0.record]?.dropped($0)
       }
+    } catch .recordTooLarge(let id, let byteCount)
+      where plans.contains(where: { $0.record.id == id })
+    {
+      report.failedRecords[id] = .recordTooLarge(id, byteCount: byteCount)
+      plans.removeAll { $0.record.id == id }
+      try execute(&plans, undoable: name, into: &report)
     } catch { throw .save(error) }
   }
 

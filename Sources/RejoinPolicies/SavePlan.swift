@@ -95,8 +95,10 @@ struct SavePlan {
 
   /// The reason the record cannot be saved, or `nil` if it can.
   func failure(in replica: Replica) -> SaveError? {
-    if record.id.key.isEmpty, !record.isDeleted || record.isCreatedAgain {
-      return .emptyKey(entity: record.id.entity)
+    if !record.isDeleted || record.isCreatedAgain,
+      let error = SaveError(refusing: record.id)
+    {
+      return error
     }
     return editsToApply.sorted { $0.key < $1.key }
       .first { !replica.accepts($0.value.edit, of: $0.key, in: record.id) }

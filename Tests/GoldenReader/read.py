@@ -300,6 +300,7 @@ class Reader:
             start, before = self.offset, key
             shared, count = self.pair()
             check(shared <= min(len(before), 63), "shares too much")
+            check(shared + count <= 1024, "a key of more than 1024 bytes")
             key = before[:shared] + self.take(count)
             # The first key follows none.
             if indices:

@@ -131,4 +131,34 @@ import Testing
       report.failedRecords[draft.id] == SaveError.emptyKey(entity: "Item"))
     #expect(!draft.isCommitted && report.dot == nil)
   }
+
+  @Test func draftOfLongKeyFails() throws {
+    let scene = try Scene.withItem()
+    let key = String(repeating: "k", count: RecordID.keyByteLimit + 1)
+    var draft = scene.mine.draft(of: Item.self, key: key)
+    draft.name = "mine"
+    let report = try EditingContext(scene.mine).commit(&draft)
+    #expect(report.failedRecords[draft.id] == SaveError.keyTooLong(draft.id))
+    #expect(!draft.isCommitted && report.dot == nil)
+  }
+
+  @Test func tooLargeRecordStaysInContext() throws {
+    let scene = try Scene.withItem()
+    scene.mine.recordByteLimit = 1000
+    let context = scene.context(.merge)
+    let text = String(repeating: "x", count: 2000)
+    context.fetch(Item.self, key: "1").name = text
+    context.fetch(Item.self, key: "2").name = "two"
+    let report = try context.save()
+    let failed = try #require(report.failedRecords[Scene.item])
+    guard case .recordTooLarge(Scene.item, let byteCount) = failed else {
+      throw failed
+    }
+    #expect(byteCount > 2000)
+    #expect(report.failedRecords.count == 1 && report.dot != nil)
+    #expect(scene.mine[Item.self, "2"]?.name == "two")
+    context.fetch(Item.self, key: "1").name = "one"
+    #expect(try context.save().failedRecords.isEmpty)
+    #expect(scene.item?.name == "one")
+  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Rejoin
 import RejoinTesting
 import _RejoinVerification
 
@@ -37,6 +38,20 @@ public enum Seeds {
   private static var messages: [[UInt8]] {
     LiveHistory.shared.messages
       + (10..<16).flatMap { LiveHistory(seed: $0, steps: 20).messages }
+      + longestKey
+  }
+
+  /// Messages of a record with the longest key.
+  private static var longestKey: [[UInt8]] {
+    let replica = Replica(
+      device: DeviceID(1), schema: ScriptUniverse.standard.schema,
+      wallClock: WallClock { 1_000_000 }, makeDeviceID: { DeviceID(2) })
+    let key = String(repeating: "k", count: RecordID.keyByteLimit)
+    _ = try? replica.save { $0.ensureExists(RecordID("Note", key)) }
+    return [
+      replica.delta()?.encoded() ?? [], ReplicaSnapshot(of: replica).encoded(),
+      replica.state.encoded(),
+    ]
   }
 
   /// Random bytes, of growing length.

@@ -107,7 +107,13 @@ extension VectorClock {
   }
 
   /// Returns whether `other` has seen every save in this clock.
+  ///
+  /// - Complexity: O(min(*r* + *s*, *r* log *s*)), where *r* is the number of
+  ///   devices in this clock and *s* is the number of devices in `other`.
   public func isContained(in other: VectorClock) -> Bool {
+    if entries.count < other.entries.count / 16 {
+      return entries.allSatisfy { $0.count <= other[$0.device] }
+    }
     // Both arrays are sorted by device, so one pass is enough.
     var j = 0
     for entry in entries {

@@ -20,6 +20,10 @@ protocol KindEdit {
   /// Whether the edit may remove content without a trace.
   var removes: Bool { get }
 
+  /// An upper bound of the encoded content that the edit adds, or zero if it
+  /// only removes content.
+  var byteBound: Int { get }
+
   /// The edit with every value in its canonical form, as in the store.
   var canonical: Self { get }
 
@@ -66,6 +70,10 @@ extension FieldEdit {
 
   /// Whether the edit may remove content without a trace.
   package var removes: Bool { read { $0.removes } }
+
+  /// An upper bound of the encoded content that the edit adds, or zero if it
+  /// only removes content.
+  var byteBound: Int { read { $0.byteBound } }
 
   /// The edit with every value in its canonical form, as in the store.
   package var canonical: FieldEdit {

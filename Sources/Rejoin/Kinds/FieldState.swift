@@ -138,6 +138,8 @@ protocol CausalField {
   func lastSave(of device: DeviceID) -> UInt64
   /// Whether the field has seen saves but contains no content.
   var isEmptied: Bool { get }
+  /// An upper bound of the number of bytes that the field takes in a message.
+  var byteBound: Int { get }
   /// The part of the clock that the dots in the store do not imply.
   var explicitRemainder: [VectorClock.Entry] { get }
   func write(to writer: inout FieldWriter, as fragment: FragmentParts?)
@@ -151,6 +153,10 @@ protocol CausalField {
 
 extension Causal: CausalField where Store: FieldStore {
   var isEmptied: Bool { store.isEmpty }
+
+  var byteBound: Int {
+    store.byteBound + ByteBound.save * storedContextCount
+  }
 
   var explicitRemainder: [VectorClock.Entry] {
     if isContextImplied { return [] }
@@ -178,6 +184,9 @@ extension FieldState {
 
   /// Whether the field has seen saves but contains no content.
   var isEmptied: Bool { readField { $0.isEmptied } }
+
+  /// An upper bound of the number of bytes that the field takes in a message.
+  var byteBound: Int { readField { $0.byteBound } }
 
   /// The write of a register, or `nil` if the field contains anything else.
   var onlyWrite: Siblings<Stamped>.Element? {

@@ -93,6 +93,11 @@ package protocol FieldStore: DotStore {
   /// Reads a store. If the reader only validates, the store stays empty.
   static func read(from reader: inout FieldReader) throws(WireError) -> Self
 
+  /// An upper bound of the number of bytes that the store takes in a message.
+  ///
+  /// It includes the bytes of the saves and devices that the store refers to.
+  var byteBound: Int { get }
+
   // Fragments.
 
   /// Whether replicas can send a part of the store.

@@ -58,6 +58,9 @@ package struct Causal<Store: DotStore>: Hashable, Sendable {
   /// Whether the dots in the store imply the context.
   var isContextImplied: Bool { explicit == nil }
 
+  /// The number of devices in the context, or zero if the store implies it.
+  var storedContextCount: Int { explicit?.clock.entries.count ?? 0 }
+
   /// Whether the value has seen no saves.
   package var isInitial: Bool { explicit == nil && store.isEmpty }
 

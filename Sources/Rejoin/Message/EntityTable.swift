@@ -111,6 +111,9 @@ struct EntityTable {
     try reader.require(
       shared <= min(length, Limits.sharedBytes), .invalid,
       "at most 63 bytes shared with the previous key", at: start)
+    try reader.require(
+      shared + count <= Limits.keyBytes, .invalid,
+      "a record key of at most 1024 bytes", at: start)
     if !isFirst {
       let isLongest =
         shared == Limits.sharedBytes || shared == length

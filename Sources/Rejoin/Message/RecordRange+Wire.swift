@@ -26,8 +26,12 @@ extension WireReader {
     let start = offset
     switch try value() {
     case nil: return nil
-    case .reference(let id): return id
-    default: throw error(.invalid, "a record ID, or nothing", at: start)
+    case .reference(let id) where id.key.utf8.count <= Limits.keyBytes:
+      return id
+    default:
+      throw error(
+        .invalid, "a record ID with a key of at most 1024 bytes, or nothing",
+        at: start)
     }
   }
 }

@@ -172,6 +172,15 @@ struct FieldSlot: Sendable {
     if case .other(let state) = content { state.size } else { 0 }
   }
 
+  /// An upper bound of the number of bytes that the field takes in a message.
+  var byteBound: Int {
+    switch content {
+    case .register(let value): ByteBound.save + value.byteBound
+    case .empty: 0
+    case .other(let state): state.byteBound
+    }
+  }
+
   /// Whether the field may contain a reference, without a search of sets.
   var mayContainReferences: Bool {
     switch content {

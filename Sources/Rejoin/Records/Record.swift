@@ -7,6 +7,15 @@ public struct Record: Sendable {
   let rule: DeletionRule
   let dangling: Set<RecordID>
 
+  /// The maximum number of bytes of a record after a save: 16 MiB.
+  ///
+  /// It limits the encoded record, which a store or a hub writes as a whole. A
+  /// save that would exceed the limit throws
+  /// ``SaveError/recordTooLarge(_:byteCount:)``. A merge never fails, so
+  /// concurrent saves of several devices can result in a larger record. Saves
+  /// can then only remove content or make the record smaller.
+  public static var byteLimit: Int { Limits.recordBytes }
+
   /// The ID of the record.
   public var id: RecordID { state.id }
 

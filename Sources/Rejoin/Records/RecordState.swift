@@ -26,6 +26,11 @@ struct RecordState: Sendable {
   ///
   /// It is never set back to `false`.
   private(set) var mayContainReferences = false
+  /// An upper bound of the number of bytes in the encoded record, or zero if it
+  /// is unknown.
+  ///
+  /// Each save adds to it. A join resets it to zero.
+  var byteBound: UInt32 = 0
 
   init(_ id: RecordID) { self.id = id }
 

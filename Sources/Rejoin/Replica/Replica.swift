@@ -76,6 +76,13 @@ public final class Replica {
     set { stored.fragmentSize = newValue }
   }
 
+  /// The maximum number of bytes in an encoded record after a save, which tests
+  /// lower.
+  package var recordByteLimit: Int {
+    get { stored.recordByteLimit }
+    set { stored.recordByteLimit = newValue }
+  }
+
   /// Creates an empty replica for a device without saves.
   ///
   /// - Parameters:

@@ -45,6 +45,10 @@ public struct ReplicaState: Sendable {
   ///
   /// It is not stored.
   package var fragmentSize = ReplicaState.defaultFragmentSize
+  /// The maximum number of bytes in an encoded record after a save.
+  ///
+  /// It is not stored.
+  package var recordByteLimit = Limits.recordBytes
   /// The records that changed since a store last asked, or `nil` if no store
   /// asks.
   var changedRecords: Set<UInt32>?
@@ -104,6 +108,7 @@ public struct ReplicaState: Sendable {
   ) {
     let only = theirs.onlyWrite?.dot
     let clock = only == nil ? theirs.clock : VectorClock()
+    records[Int(location.record)].byteBound = 0
     var (before, known) = (0 as UInt64, VectorClock())
     update(location, kind: kind, refers: theirs.mayContainReferences) { mine in
       if let only {
@@ -135,6 +140,7 @@ public struct ReplicaState: Sendable {
     let slot = FieldSlot(location.name, state)
     let existence = records[position].existence
     records[position].add(slot)
+    records[position].byteBound = 0
     if slot.isShared { conflicted.insert(location) }
     recount(position, from: existence)
     if slot.isOneWrite { return note(slot.save.dot, over: 0, at: location) }
@@ -208,6 +214,8 @@ public struct ReplicaState: Sendable {
   ) {
     let location = FieldPosition(record: UInt32(position), name: 0)
     var before: UInt64 = 0
+    // A deletion also contains a clock, which no bound of an edit covers.
+    records[position].byteBound = 0
     update(location, kind: .existence, refers: false) { slot in
       before = slot.lastSave(of: dot.device)
       slot.update { $0.changeMarks(at: dot, change) }

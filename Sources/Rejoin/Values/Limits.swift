@@ -14,6 +14,18 @@ package enum Limits {
   /// length.
   package static let nameBytes = 255
 
+  /// The maximum number of bytes in the key of a record and in the name of a
+  /// scope.
+  ///
+  /// A hub has both in an index of its database. An index row of PostgreSQL has
+  /// at most about 2,700 bytes.
+  package static let keyBytes = 1024
+
+  /// The maximum number of bytes in an encoded record after a save: 16 MiB.
+  ///
+  /// A join can exceed it, because a join must not fail.
+  package static let recordBytes = 1 << 24
+
   /// Returns whether a text can be the name of a field or a variant.
   static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= nameBytes

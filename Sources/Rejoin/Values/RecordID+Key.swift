@@ -12,7 +12,8 @@ extension RecordID {
   ///
   /// Different values always result in different IDs, because the ID contains
   /// each value with its type and length. It is not a hash: a collision would
-  /// unite two records permanently. The order of the values counts.
+  /// unite two records permanently. The order of the values counts. The key has
+  /// at most ``keyByteLimit`` bytes in a save.
   ///
   /// - Parameters:
   ///   - entity: The name of the entity.

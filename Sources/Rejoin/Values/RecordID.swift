@@ -12,6 +12,12 @@ public struct RecordID: Codable, Sendable {
   /// The key within the entity.
   public let key: String
 
+  /// The maximum number of UTF-8 bytes in the key of a saved record: 1,024.
+  ///
+  /// A save of a longer key throws ``SaveError/keyTooLong(_:)``. The name of an
+  /// entity has at most 255 bytes.
+  public static var keyByteLimit: Int { Limits.keyBytes }
+
   /// Creates the ID of a record.
   public init(_ entity: String, _ key: String) {
     self.entity = entity

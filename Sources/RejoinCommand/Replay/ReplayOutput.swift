@@ -171,6 +171,8 @@ extension SaveError {
     case .numbersExhausted: "numbersExhausted"
     case .counterOverflow: "counterOverflow"
     case .emptyKey: "emptyKey"
+    case .keyTooLong: "keyTooLong"
+    case .recordTooLarge: "recordTooLarge"
     case .purged: "purged"
     case .observedKind: "observedKind"
     case .identityInUse: "identityInUse"

@@ -48,6 +48,10 @@ extension CounterEdit: KindEdit {
 
   var removes: Bool { isReset }
 
+  var byteBound: Int {
+    increments == 0 && decrements == 0 && isReset ? 0 : ByteBound.sums
+  }
+
   mutating func append(_ later: CounterEdit) -> Bool {
     var edit = self
     if later.isReset { edit.reset() }

@@ -94,6 +94,9 @@ extension PNCounter: FieldStore {
 
   package func shows(sameAs other: Self) -> Bool { value == other.value }
 
+  /// It includes the cancelled sums of a later reset.
+  package var byteBound: Int { 2 * ByteBound.sums * entries.count }
+
   package func shown(in part: Self) -> [UInt64] {
     [UInt64(bitPattern: value)]
   }

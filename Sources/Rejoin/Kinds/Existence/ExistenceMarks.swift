@@ -62,6 +62,12 @@ extension ExistenceMarks: FieldStore {
     siblings.flatMap { $0.payload.covered?.entries ?? [] }
   }
 
+  package var byteBound: Int {
+    siblings.reduce(0) {
+      $0 + ByteBound.save * (2 + ($1.payload.covered?.entries.count ?? 0))
+    }
+  }
+
   package func equivocations(with other: Self) -> [Dot] {
     siblings.equivocations(with: other.siblings)
   }

@@ -74,6 +74,14 @@ extension Ledger: FieldStore {
 
   package func shows(sameAs other: Self) -> Bool { total == other.total }
 
+  package var byteBound: Int {
+    lines.values.reduce(0) { sum, line in
+      line.tail.reduce(sum + 2 * ByteBound.sums) {
+        $0 + ByteBound.entry(memo: $1.memo)
+      }
+    }
+  }
+
   /// Returns the number of entries and of cancelled entries of each device.
   package func shown(in part: Self) -> [UInt64] {
     part.lines.keys.flatMap { device in

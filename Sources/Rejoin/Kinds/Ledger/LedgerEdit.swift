@@ -45,6 +45,10 @@ extension LedgerEdit: KindEdit {
 
   var removes: Bool { isCancelled }
 
+  var byteBound: Int {
+    entries.reduce(0) { $0 + ByteBound.entry(memo: $1.memo) }
+  }
+
   var canonical: LedgerEdit {
     var edit = self
     edit.entries = entries.map {

@@ -51,6 +51,10 @@ extension Siblings<Stamped>: FieldStore {
     for sibling in self { body(sibling.dot, sibling.payload.time) }
   }
 
+  package var byteBound: Int {
+    reduce(0) { $0 + ByteBound.save + $1.payload.value.byteBound }
+  }
+
   /// Returns `nil`, because a write supersedes the other writes anyway.
   package func overwriting(
     with other: Self, after edit: FieldEdit?

@@ -9,6 +9,8 @@ struct RegisterEdit: KindEdit {
 
   var removes: Bool { false }
 
+  var byteBound: Int { value.map { ByteBound.save + $0.byteBound } ?? 0 }
+
   var canonical: RegisterEdit { RegisterEdit(value: value?.canonical) }
 
   mutating func append(_ later: RegisterEdit) -> Bool {

@@ -56,6 +56,12 @@ extension DotMap: FieldStore {
     }
   }
 
+  package var byteBound: Int {
+    entries.reduce(0) {
+      $0 + $1.key.byteBound + ByteBound.save * $1.siblings.count
+    }
+  }
+
   package func equivocations(with other: Self) -> [Dot] {
     // A set has no payloads that could differ.
     []

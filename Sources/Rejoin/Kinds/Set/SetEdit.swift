@@ -52,6 +52,12 @@ extension SetEdit: KindEdit {
 
   var removes: Bool { isCleared || members.values.contains(false) }
 
+  var byteBound: Int {
+    members.reduce(0) {
+      $0 + ($1.value ? ByteBound.save + $1.key.byteBound : 0)
+    }
+  }
+
   var canonical: SetEdit {
     if members.keys.allSatisfy(\.isCanonical) { return self }
     var edit = self

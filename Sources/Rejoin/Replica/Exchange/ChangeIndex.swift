@@ -97,21 +97,18 @@ struct ChangeIndex {
   /// The devices whose saves any field has seen.
   var devices: [DeviceID] { byDevice.entries.map(\.key) }
 
-  /// Returns the fields that have seen saves beyond `basis`, once for each
-  /// device.
+  /// Returns the fields that have seen saves beyond `basis`, each once.
   ///
-  /// - Parameters:
-  ///   - devices: The devices whose saves to find, each once.
-  ///   - last: A closure that returns the last save of a device that a field
-  ///     has seen.
+  /// - Parameter devices: The devices whose saves to find, each once.
   /// - Complexity: O(*d* + *k* log *k*), amortized, where *d* is the number of
-  ///   devices and *k* is the number of unseen changes.
+  ///   devices and *k* is the number of unseen changes. The fields are not
+  ///   read: each look-up would depend on the number of their devices.
   mutating func locations(
-    since basis: VectorClock, of devices: [DeviceID],
-    last: (DeviceID, FieldPosition) -> UInt64
+    since basis: VectorClock, of devices: [DeviceID]
   ) -> [FieldPosition] {
     var result: [FieldPosition] = []
-    for device in devices where self.last(of: device) > basis[device] {
+    var mayRepeat = false
+    for device in devices where last(of: device) > basis[device] {
       byDevice.update(device, default: DeviceChanges()) { changes in
         changes.sort()
         let seen = basis[device]
@@ -119,15 +116,27 @@ struct ChangeIndex {
           changes.entries.partitioningIndex { $0.sequence > seen }...]
         // Reserve only once, because each reservation may copy the array.
         if result.isEmpty { result.reserveCapacity(unseen.count) }
-        // Skip stale entries: their field has a later entry, which is beyond
+        // Include stale entries: their field has a later entry, which is beyond
         // the basis as well.
-        for entry in unseen
-        where last(device, entry.location) == entry.sequence {
-          result.append(entry.location)
-        }
+        mayRepeat = mayRepeat || !result.isEmpty || changes.stale > 0
+        for entry in unseen { result.append(entry.location) }
       }
     }
+    if mayRepeat { result.sortWithoutDuplicates() }
     return result
+  }
+}
+
+extension [FieldPosition] {
+  /// Sorts the positions by rank and keeps each once.
+  fileprivate mutating func sortWithoutDuplicates() {
+    sort { $0.rank < $1.rank }
+    var count = 0
+    for position in self where count == 0 || self[count - 1] != position {
+      self[count] = position
+      count += 1
+    }
+    removeSubrange(count...)
   }
 }
 

@@ -15,6 +15,9 @@ package struct MissingChanges: Sendable {
   private var ahead: [UInt64: VectorClock]
   /// The saves that the receiver's first records contain, and the last of these
   /// records.
+  ///
+  /// Sorted by record. The saves include ``known`` and those of the later
+  /// prefixes, so a record needs only its first prefix.
   private var prefixes: [(saves: VectorClock, through: RecordID)] = []
 
   fileprivate init(
@@ -40,9 +43,12 @@ package struct MissingChanges: Sendable {
     if hasForks { ahead = [:] }
     if inParts { goOn(since: basis, in: stored) }
     if after == nil, !hasForks {
-      prefixes = basis.prefixes.map {
-        ($0.vectorClock.without(intervals), $0.through)
+      var saves = known
+      for prefix in basis.prefixes.reversed() {
+        saves.merge(prefix.vectorClock.without(intervals))
+        prefixes.append((saves, prefix.through))
       }
+      prefixes.reverse()
     }
     // The delta may also reach replicas that did not show `basis`. If they
     // apply an interval, the delta must contain all fields that its saves
@@ -87,12 +93,14 @@ package struct MissingChanges: Sendable {
   ) -> Bool {
     if let after, record <= after { return false }
     if ahead.isEmpty, prefixes.isEmpty { return true }
-    var held = known
-    for prefix in prefixes where record <= prefix.through {
-      held.merge(prefix.saves)
+    let held = prefixes.first { record <= $0.through }?.saves ?? known
+    guard !ahead.isEmpty, let saves = ahead[digest()] else {
+      return !clock().isContained(in: held)
     }
-    if !ahead.isEmpty, let saves = ahead[digest()] { held.merge(saves) }
-    return !clock().isContained(in: held)
+    // A join of the clocks would depend on the number of all devices.
+    return clock().entries.contains {
+      $0.count > max(held[$0.device], saves[$0.device])
+    }
   }
 }
 
@@ -129,13 +137,12 @@ extension ReplicaState {
     return delta(at: locations, of: missing, through: nil)
   }
 
-  /// Returns the missing fields that have seen saves of some devices.
+  /// Returns the missing fields that have seen saves of some devices, each
+  /// once.
   mutating func missingFields(
     _ missing: MissingChanges, of devices: [DeviceID]
   ) -> [FieldPosition] {
-    index.locations(since: missing.known, of: devices) {
-      [records] device, at in records.lastSave(of: device, at: at)
-    }.filter { location in
+    index.locations(since: missing.known, of: devices).filter { location in
       missing.lacks(
         self[location]?.clock ?? VectorClock(),
         in: records[Int(location.record)].id, digest(of: location))

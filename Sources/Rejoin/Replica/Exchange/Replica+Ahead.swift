@@ -65,8 +65,7 @@ extension ReplicaState {
     let held = version.savesOfFirstRecords()
     if hasShrunk {
       let beyond = index.locations(
-        since: version.vectorClock, of: index.devices
-      ) { [records] device, at in records.lastSave(of: device, at: at) }
+        since: version.vectorClock, of: index.devices)
       ahead = Set(beyond.filter { isAhead($0, of: held) })
       return
     }

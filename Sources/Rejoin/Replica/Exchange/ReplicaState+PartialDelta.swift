@@ -64,8 +64,8 @@ extension ReplicaState {
 /// The missing fields of each record, in the order of the records' IDs.
 private struct MissingFields {
   private let missing: MissingChanges
-  /// The devices whose saves may be missing, with the last known save of each.
-  private let known: [(device: DeviceID, save: UInt64)]
+  /// The devices whose saves may be missing.
+  private let devices: Set<DeviceID>
   /// The fields found so far.
   private var fields: [FieldPosition] = []
   /// The end of each record's fields in `fields`.
@@ -81,14 +81,14 @@ private struct MissingFields {
     self.missing = missing
     last = missing.after
     let devices = stored.devices(with: missing, withAhead: withAhead)
-    known = devices.map { ($0, missing.known[$0]) }
+    self.devices = Set(devices)
     // If there are more changes, reading the next records is faster than
     // finding all changes for each part.
     isIncomplete =
       stored.index.count(since: missing.known, of: devices) > 10_000
     if isIncomplete { return }
-    let found = Set(stored.missingFields(missing, of: devices))
-    let records = Dictionary(grouping: found, by: \.record)
+    let records = Dictionary(
+      grouping: stored.missingFields(missing, of: devices), by: \.record)
     let order = records.keys.sorted {
       stored.records[Int($0)].id < stored.records[Int($1)].id
     }
@@ -131,10 +131,13 @@ private struct MissingFields {
     for slot in stored.records[Int(position)].slots
     where !slot.isContained(in: missing.known) {
       let field = FieldPosition(record: position, name: slot.name)
-      let isLookedFor = known.contains { slot.lastSave(of: $0) > $1 }
+      let clock = slot.clock
+      let isLookedFor = clock.entries.contains {
+        devices.contains($0.device) && $0.count > missing.known[$0.device]
+      }
       if isLookedFor,
         missing.lacks(
-          slot.clock, in: stored.records[Int(position)].id,
+          clock, in: stored.records[Int(position)].id,
           stored.digest(of: field))
       {
         fields.append(field)

@@ -14,6 +14,11 @@ struct LargeField: Sendable {
   private(set) var horizon: VectorClock
   /// The index of a set's marks, or `nil` until it is needed.
   private var marks: MarkIndex?
+  /// An upper bound of the number of bytes that the field takes in a message, or
+  /// `nil` until a save needs it.
+  ///
+  /// Edits and fragments only add to it.
+  var byteBound: Int?
   /// The changes since a store wrote the field, or `nil` if they are unknown.
   var unwritten: Unwritten?
 
@@ -33,6 +38,7 @@ struct LargeField: Sendable {
 
   /// Records a local save.
   mutating func note(_ save: EditContext) {
+    if let edit = save.edit { add(bytes: edit.byteBound) }
     if let retraction = save.retraction {
       horizon.advance(to: save.dot)
       note(retraction.elements.keys, at: save.dot)
@@ -48,6 +54,12 @@ struct LargeField: Sendable {
     note(edit.members.keys, at: save.dot)
   }
 
+  /// Records that the field may have grown by some content and the saves in its
+  /// clock.
+  private mutating func add(bytes: Int) {
+    if let bound = byteBound { byteBound = bound + bytes + ByteBound.save }
+  }
+
   /// Records that a save changed some elements.
   private mutating func note(_ elements: some Sequence<Value>, at dot: Dot) {
     for element in elements {
@@ -61,11 +73,12 @@ struct LargeField: Sendable {
   /// - Parameter known: The saves that the field had seen before.
   mutating func recordJoin(_ clock: VectorClock, over known: VectorClock) {
     horizon.merge(clock.saves(beyond: known))
-    (marks, unwritten) = (nil, nil)
+    (marks, unwritten, byteBound) = (nil, nil, nil)
   }
 
   /// Records the join of a fragment.
   mutating func recordJoin(_ fragment: Fragment, over known: VectorClock) {
+    if byteBound != nil { add(bytes: fragment.state.byteBound) }
     if let set = fragment.state.store(of: DotMap.self) {
       // This replica has seen all saves in the sender's horizon.
       return recordJoin(set, over: known)

@@ -21,6 +21,11 @@ extension Replica {
   ///
   /// The method does not import deletions of rows. Delete the record in a save.
   ///
+  /// The replica stores each pulled row in another record, too, whose key
+  /// contains the entity, the row's key and the name of the server. Together,
+  /// they have about 1,000 bytes at most. Otherwise, the method throws
+  /// ``SaveError/keyTooLong(_:)``.
+  ///
   /// - Parameters:
   ///   - server: The name of the server, the same on all installations.
   ///   - time: The server's modification time of the rows, in milliseconds
@@ -38,6 +43,10 @@ extension Replica {
     defer { stored._checkInvariants() }
     let empty = emptyReplica()
     let rows = try rows(writtenBy: body, on: empty)
+    for row in rows {
+      let memory = RecordID(pulling: row.key, from: server)
+      if let error = SaveError(refusing: memory) { throw error }
+    }
     let device = try pullDevice(for: server)
     let last = stored.version[device]
     guard last.sequence < .max else { throw .numbersExhausted(device) }

@@ -3,7 +3,7 @@
 /// The changes that a save makes to one record.
 struct PendingRecord {
   /// The record's position in the replica, or `nil` if it is new.
-  let position: Int?
+  var position: Int?
   /// Whether the record exists after the save, or `nil` if the save does not
   /// change its existence.
   ///
@@ -38,6 +38,9 @@ struct PendingRecord {
   private(set) var edits = RunMap<UInt32, FieldEdit>()
   /// Whether an edit could overflow.
   private(set) var canFail = false
+  /// An upper bound of the encoded content of the edits, or zero if they only
+  /// remove content.
+  private(set) var addedBytes = 0
 
   init(position: Int?, mark: Bool? = nil, drops: Bool = false) {
     (self.position, self.mark, self.drops) = (position, mark, drops)
@@ -45,6 +48,14 @@ struct PendingRecord {
 
   /// Whether the save changes a field of the record.
   var changesFields: Bool { !edits.entries.isEmpty || !retractions.isEmpty }
+
+  /// An upper bound of the encoded content that the save adds to the record, or
+  /// zero if it only removes content.
+  ///
+  /// A deletion or another mark does not count as content.
+  var byteBound: Int {
+    addedBytes == 0 ? 0 : addedBytes + ByteBound.field * edits.entries.count
+  }
 
   /// Returns the edits and the keys of their fields, sorted by key.
   ///
@@ -124,6 +135,7 @@ struct PendingRecord {
     _ edit: FieldEdit, to field: UInt32, of kind: FieldKind
   ) -> Bool {
     if kind.mayOverflow { canFail = true }
+    addedBytes += edit.byteBound
     guard edits.place(of: field) != nil else {
       edits.set(field, to: edit)
       return true

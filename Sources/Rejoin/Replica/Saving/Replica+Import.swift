@@ -14,8 +14,7 @@ extension Replica {
   /// - Parameter body: A closure that writes the rows. It runs on an empty
   ///   replica.
   /// - Returns: The report of the changes.
-  /// - Throws: ``SaveError/counterOverflow(_:field:)``. If an error is thrown,
-  ///   the replica is unchanged.
+  /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
   @discardableResult
   public func importRows(
     _ body: (Transaction) -> Void
@@ -44,9 +43,11 @@ extension Replica {
   /// If `body` ran on this replica, it would read local edits, and the rows
   /// would depend on them.
   func emptyReplica() -> Replica {
-    Replica(
+    let empty = Replica(
       device: DeviceID(0), schema: schema, wallClock: wallClock,
       makeDeviceID: makeDeviceID)
+    empty.recordByteLimit = recordByteLimit
+    return empty
   }
 
   /// Returns the records that `body` writes, sorted by ID.
@@ -56,7 +57,12 @@ extension Replica {
     let transaction = Transaction(empty)
     body(transaction)
     if let failure = transaction.failure { throw failure }
-    return transaction.pending.sorted
+    let rows = transaction.pending.sorted
+    for row in rows {
+      try empty.stored.checkSize(
+        of: row.content, of: row.key, at: Dot(empty.device, 1), time: .zero)
+    }
+    return rows
   }
 }
 

@@ -114,8 +114,21 @@ extension Replica {
     let order = RecordOrder.places(records.count) { records[$0].key }
     for i in records.indices {
       let place = order.map { Int($0[i]) } ?? i
-      guard records[place].content.canFail else { continue }
-      try check(records[place].content, of: records[place].key, by: device)
+      if records[place].content.canFail {
+        try check(records[place].content, of: records[place].key, by: device)
+      }
+      // Most records have room. Reading stored properties copies no record.
+      let added = records[place].content.addedBytes
+      let fields = records[place].content.edits.entries.count
+      if added == 0
+        || stored.accepts(
+          added + ByteBound.field * fields,
+          at: records[place].content.position)
+      {
+        continue
+      }
+      try stored.checkSize(
+        of: records[place].content, of: records[place].key, at: dot, time: time)
     }
     stored.hybrid = hybrid
     if device != stored.device {

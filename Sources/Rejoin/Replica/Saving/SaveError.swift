@@ -14,6 +14,13 @@ public enum SaveError: Error, Hashable, Sendable {
   case counterOverflow(RecordID, field: String)
   /// The key of a record of this entity is empty.
   case emptyKey(entity: String)
+  /// The key of the record has more than ``RecordID/keyByteLimit`` bytes.
+  case keyTooLong(RecordID)
+  /// The encoded record would have more than ``Record/byteLimit`` bytes.
+  ///
+  /// A save that only removes content does not throw this error, even if a
+  /// merge made the record larger than the limit.
+  case recordTooLarge(RecordID, byteCount: Int)
   /// The record cannot be undeleted because its contents were purged.
   case purged(RecordID)
   /// An edit observed a state of another kind than its field.
@@ -39,6 +46,14 @@ extension SaveError: CustomStringConvertible {
     case .emptyKey(let entity):
       "A record of \(entity) cannot be saved because its key is empty. Use a key "
         + "with at least one character."
+    case .keyTooLong(let id):
+      "A record of \(id.entity) cannot be saved because its key has "
+        + "\(id.key.utf8.count) bytes, and the maximum is \(Limits.keyBytes). Use a "
+        + "shorter key."
+    case .recordTooLarge(let id, let byteCount):
+      "\(id) cannot be saved because it would have \(byteCount) bytes, and the "
+        + "maximum is \(Limits.recordBytes). Split the content among several records, "
+        + "or store large content in files."
     case .purged(let id):
       "\(id) cannot be undeleted because its content was purged. Write to the "
         + "record to create it again."
@@ -50,6 +65,19 @@ extension SaveError: CustomStringConvertible {
     case .identityInUse(let device):
       "The replica needs a new device ID, but `makeDeviceID` returned "
         + "\(device), which was used before. Return a new ID from each call."
+    }
+  }
+}
+
+extension SaveError {
+  /// Creates the error of a save that would create a record with this ID, or
+  /// `nil` if the key is valid.
+  @inline(__always)
+  package init?(refusing id: RecordID) {
+    switch id.key.utf8.count {
+    case 0: self = .emptyKey(entity: id.entity)
+    case ...Limits.keyBytes: return nil
+    default: self = .keyTooLong(id)
     }
   }
 }

@@ -159,7 +159,10 @@ public final class Transaction {
 
   /// Returns the initial changes of a record without a mark.
   private func untouched(_ id: RecordID) -> PendingRecord {
-    PendingRecord(position: replica.stored.positions[id])
+    let position = replica.stored.positions[id]
+    // An undo from elsewhere can name any record.
+    if position == nil { checkKey(of: id) }
+    return PendingRecord(position: position)
   }
 
   /// Creates a record or keeps it alive, superseding only the marks that the
@@ -262,10 +265,10 @@ public final class Transaction {
     return replica.schema.requireEntity(named: id.entity)
   }
 
-  /// Refuses the save if a key is empty.
+  /// Refuses the save if a key is empty or too long.
   @inline(__always)
   private func checkKey(of id: RecordID) {
-    if id.key.isEmpty { fail(.emptyKey(entity: id.entity)) }
+    if let error = SaveError(refusing: id) { fail(error) }
   }
 
   /// Returns whether the record exists after the edits so far.

@@ -22,13 +22,9 @@ private final class IndexedClocks {
     }
   }
 
-  /// The fields that the index finds.
+  /// The fields that the index finds, each as often as it is found.
   func fields(since basis: VectorClock) -> [UInt32] {
-    let clocks = clocks
-    let found = index.locations(since: basis, of: index.devices) {
-      clocks[$1]?[$0] ?? 0
-    }
-    return Set(found.map(\.record)).sorted()
+    index.locations(since: basis, of: index.devices).map(\.record).sorted()
   }
 
   /// The fields whose clocks the basis does not contain.
@@ -79,10 +75,20 @@ private final class IndexedClocks {
       index.note(location, at: Dot(phone, n), isReplacing: n > 1) { _, _ in n }
       #expect(index.entryCount <= 64)
     }
-    let found = index.locations(since: [:], of: index.devices) { _, _ in 10_000
-    }
+    let found = index.locations(since: [:], of: index.devices)
     #expect(found == [location])
     #expect(index.last(of: phone) == 10_000)
+  }
+
+  @Test func fieldOfManyDevicesIsFoundOnce() {
+    let clocks = IndexedClocks()
+    for device in 1...100 as ClosedRange<UInt64> {
+      clocks.insert(device, 1, in: 0)
+      clocks.insert(device, 2, in: 1)
+      clocks.insert(device, 3, in: 0)
+    }
+    #expect(clocks.fields(since: [:]) == [0, 1])
+    #expect(clocks.fields(since: [phone: 3, DeviceID(2): 2]) == [0, 1])
   }
 
   /// Whatever is noted in whatever order, and asked for in between.
