@@ -52,11 +52,6 @@ public final class Hub: Sendable {
     ///
     /// A scope keeps every device permanently.
     public let newDevices: Int
-    /// Whether the delta declares the saves of any device complete.
-    ///
-    /// Every delta that a replica creates does so. The fields of any other
-    /// delta wait in the scope until their saves arrive.
-    public let hasIntervals: Bool
   }
 
   /// Opens a hub, and creates its tables if they do not exist.

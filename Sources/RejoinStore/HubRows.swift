@@ -38,6 +38,7 @@ struct HubRows {
     _ name: [UInt8], on connection: any SQLConnection,
     choosing choose: (inout RecordReader) throws -> Void
   ) throws -> (rows: HubRows, stored: ReplicaState)? {
+    try ScopeRow.checkLength(of: name)
     var (scope, devices) = (nil as ScopeRow?, [] as [DeviceRow])
     try connection.run(HubQueries.scope(connection.dialect), [.bytes(name)]) {
       row in

@@ -177,15 +177,14 @@ package final class HubScopes {
       // Now record only the effect of this change.
       let changed = replica.takeChangedRecords()
       let report = replica.apply(delta, reporting: .faults)
-      let intervals = delta.intervals.keys
       let devices = replica.state.authors(since: before)
-        .union(intervals).union(report.forkedDevices)
+        .union(delta.intervals.keys).union(report.forkedDevices)
         .union(report.equivocations.map(\.device))
       let write = Hub.Write(
         devices: devices,
         newDevices: devices.count {
           rows.devices[$0] == nil && before.version[$0].sequence == 0
-        }, hasIntervals: !intervals.isEmpty)
+        })
       do {
         if write.newDevices > 0,
           deviceCount + write.newDevices > limits.devicesPerScope

@@ -29,6 +29,11 @@ public struct HubSession: Sendable {
   /// The hub calls the check after it joins the delta and before it commits the
   /// result, because the join shows which devices the delta writes for.
   ///
+  /// A delta must have intervals, as the deltas of a replica do. Only if a
+  /// replica received some saves incompletely and has no other news, its delta
+  /// contains fields without intervals. Do not send it: the rest of these saves
+  /// comes from the device that made them.
+  ///
   /// - Returns: The faults that the hub found.
   /// - Throws: The error that the check throws, or ``StoreError``. If an error
   ///   is thrown, the scope is unchanged, unless the connection was lost.
@@ -38,6 +43,7 @@ public struct HubSession: Sendable {
   public func apply(
     _ delta: Delta, in scope: String
   ) async throws -> MergeReport {
+    if delta.intervals.isEmpty { throw StoreError.deltaWithoutIntervals }
     try hub.limits.check(delta)
     let check = check
     return try await hub.changes.make(

@@ -47,6 +47,13 @@ struct ScopeRow: Equatable {
     return check.value
   }
 
+  /// - Throws: ``StoreError/scopeNameTooLong(byteCount:)``
+  static func checkLength(of name: [UInt8]) throws(StoreError) {
+    if name.count > Limits.keyBytes {
+      throw .scopeNameTooLong(byteCount: name.count)
+    }
+  }
+
   /// Finds a scope.
   ///
   /// The query reads every row. Otherwise, a scope with a damaged name would
@@ -54,7 +61,8 @@ struct ScopeRow: Equatable {
   static func find(
     _ name: [UInt8], on connection: any SQLConnection
   ) throws -> ScopeRow? {
-    try all(on: connection).first { $0.name == name }
+    try checkLength(of: name)
+    return try all(on: connection).first { $0.name == name }
   }
 
   /// Returns all scopes in the order of their numbers.

@@ -39,6 +39,15 @@ public enum StoreError: Error, Hashable, Sendable {
   case scopeBelongsToHub
   /// The scope belongs to a device, so a hub cannot use it.
   case scopeBelongsToDevice
+  /// The name of a scope has more than 1,024 bytes.
+  ///
+  /// The call changed no data.
+  case scopeNameTooLong(byteCount: Int)
+  /// A delta for a hub has fields, but no intervals.
+  ///
+  /// The call changed no data. Such a delta has only fields of saves that its
+  /// sender received incompletely.
+  case deltaWithoutIntervals
   /// A delta has more records than a hub accepts in a request, or would have.
   ///
   /// The call changed no data.
@@ -107,6 +116,13 @@ extension StoreError: CustomStringConvertible {
     case .scopeBelongsToDevice:
       "This scope belongs to a device and cannot be used by a hub. Give the hub "
         + "another scope."
+    case .scopeNameTooLong(let byteCount):
+      "The name of the scope has \(byteCount) bytes, and the maximum is "
+        + "\(Limits.keyBytes). Use a shorter name."
+    case .deltaWithoutIntervals:
+      "The delta has no intervals, so the hub could not use its fields until "
+        + "their saves are complete, and nothing has changed. Send only deltas "
+        + "whose `intervals` are not empty."
     case .tooManyRecords(let count, let limit):
       "The delta has \(count) records, but the hub accepts \(limit) per request, "
         + "and nothing has changed. Send or request parts with "

@@ -119,14 +119,11 @@ private actor Attack {
   init(_ hub: Hub, in scope: String, _ kind: HostileKind) {
     self.scope = scope
     session = hub.makeSession { access in
-      guard kind == .refused, case .write(_, let write) = access,
-        !write.hasIntervals
-      else { return }
-      throw Refused()
+      if kind == .refused, case .write = access { throw Refused() }
     }
   }
 
-  /// The check of the session refused a message without intervals.
+  /// The check of the session refused a message.
   private struct Refused: Error {}
 
   /// Sends the messages, and starts again after the last, until a duration has

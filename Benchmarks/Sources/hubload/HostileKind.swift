@@ -12,7 +12,7 @@ enum HostileKind: String, CaseIterable {
     case .devices: "one delta of 1e5 devices"
     case .text: "a text of 64 MB, and then increments in its record"
     case .unplaced: "500 deltas of 48 kB without intervals"
-    case .refused: "the same, refused by the check of the session"
+    case .refused: "the same with intervals, refused by the check"
     case .set: "a set of 1e5 elements, and then single elements"
     case .keys: "500 records with keys of 3,000 bytes"
     }
@@ -40,7 +40,7 @@ enum HostileKind: String, CaseIterable {
     case .unplaced, .refused:
       // A record takes 12 bytes.
       return try (0..<500).map { i in
-        try attacker.save(hasIntervals: false) { transaction in
+        try attacker.save(hasIntervals: self == .refused) { transaction in
           for j in 0..<(4_000 / fraction) {
             transaction[Item.self, "h\(i * 4_000 + j)"].title = Attacker.text(8)
           }
