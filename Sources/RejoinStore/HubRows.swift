@@ -171,12 +171,15 @@ extension HubRows {
   ) throws -> [UInt8]? {
     let isNew = position >= before.recordCount
     let change = records.change(of: position, in: replica.stored)
-    if !isNew, change == records.change(of: position, in: before) { return nil }
     let former = records.byteCount(of: position)
     let byteCount: Int
     switch change {
-    case .patch(let patch): byteCount = former + patch.count
-    case .body(let body): byteCount = body.count
+    case .patch(let patch):
+      if patch == before.encodedPatch(ofRecordAt: position) { return nil }
+      byteCount = former + patch.count
+    case .body(let body):
+      if !isNew, body == before.encodedRecord(at: position) { return nil }
+      byteCount = body.count
     }
     if byteCount > limits.bytesPerRecord, byteCount > former {
       throw StoreError.recordTooLarge(

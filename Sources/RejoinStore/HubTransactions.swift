@@ -44,13 +44,16 @@ struct HubTransactions {
   /// - The server must find all rows by an index. Otherwise, statistics about
   ///   the distribution of the rows, or the lack of them, could lead to a scan
   ///   of a table.
+  /// - The disabled steps make some plans look expensive, but compiling them
+  ///   would take longer than executing them.
   /// - A plan is then independent of the values and can be reused.
   /// - A server can be set to acknowledge commits that a crash undoes. A
   ///   stronger setting than `on` is kept.
   private func set(untilCommit isLocal: Bool) throws {
     let settings = [
       ("enable_seqscan", "'off'"), ("enable_bitmapscan", "'off'"),
-      ("enable_sort", "'off'"), ("plan_cache_mode", "'force_generic_plan'"),
+      ("enable_sort", "'off'"), ("jit", "'off'"),
+      ("plan_cache_mode", "'force_generic_plan'"),
       ("synchronous_commit", "CASE c.s WHEN 'off' THEN 'on' ELSE c.s END"),
     ]
     let calls = settings.map { "set_config('\($0)', \($1), \(isLocal))" }

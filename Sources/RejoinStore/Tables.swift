@@ -47,7 +47,7 @@ enum Tables {
       entity BYTEA NOT NULL, key BYTEA NOT NULL, body BYTEA NOT NULL,
       UNIQUE (scope, entity, key))
     """,
-    // Devices only: the changes of a large record since its row was written.
+    // The changes of a large record since its row was written.
     """
     CREATE TABLE rejoin_patch (
       scope BIGINT NOT NULL, record BIGINT NOT NULL, place BIGINT NOT NULL,

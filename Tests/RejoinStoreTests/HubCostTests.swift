@@ -83,4 +83,107 @@ import Testing
     try exchange(phone, hub)
     #expect(phone.recordIDs(of: "Note").count == 501)
   }
+
+  /// A sync with a save on each side.
+  @Test(arguments: Database.available)
+  func syncNeedsFewRoundTrips(_ database: Database) throws {
+    let (hub, connection) = try counting(database)
+    let (phone, tablet) = (replica(1), replica(2))
+    for replica in [phone, tablet, phone] {
+      try write(replica, "1")
+      try exchange(replica, hub)
+    }
+    try write(phone, "1")
+    try exchange(phone, hub)
+    try write(tablet, "1")
+    connection.reset()
+    try exchange(tablet, hub)
+    #expect(tablet[Note.self, "1"]?.views == 5)
+    // Four transactions, of which one writes. SQLite has no round trips.
+    if database == .postgresql {
+      #expect(connection.roundTrips <= 14, "\(connection.statements)")
+    }
+  }
+
+  /// Returns a phone whose note has a large set, and the hub that has it.
+  private func largeNote(
+    _ database: Database
+  ) throws -> (Replica, HubScopes, CountingConnection) {
+    let (hub, connection) = try counting(database)
+    let phone = replica(1)
+    try phone.save { transaction in
+      for i in 0..<20_000 {
+        transaction[Note.self, "1"].tags.insert("tag \(i)")
+      }
+    }
+    _ = try hub.apply(#require(phone.delta()), in: scope)
+    return (phone, hub, connection)
+  }
+
+  /// - Returns: The number of bytes that the hub writes.
+  private func insert(
+    _ tag: String, _ phone: Replica, _ hub: HubScopes,
+    _ connection: CountingConnection
+  ) throws -> Int {
+    let before = phone.version
+    try phone.save { $0[Note.self, "1"].tags.insert(tag) }
+    connection.reset()
+    _ = try hub.apply(#require(phone.delta(since: before)), in: scope)
+    return connection.writtenBytes
+  }
+
+  @Test(arguments: Database.available)
+  func smallChangeOfLargeRecordIsPatch(_ database: Database) throws {
+    let (phone, hub, connection) = try largeNote(database)
+    for tag in ["a", "b", "c"] {
+      // PostgreSQL receives some bytes in hexadecimal.
+      #expect(try insert(tag, phone, hub, connection) < 1_000)
+    }
+    #expect(connection.writes.contains { $0.contains("rejoin_patch") })
+    #expect(
+      !connection.writes.contains { $0.hasPrefix("INSERT INTO rejoin_record") })
+    #expect(
+      try hub.delta(since: ReplicaVersion(), in: scope) == phone.delta())
+    // A repeated request writes nothing.
+    connection.reset()
+    _ = try hub.apply(#require(phone.delta()), in: scope)
+    #expect(connection.writes == [])
+    // A large change replaces the row and its patches.
+    try phone.save { transaction in
+      for i in 0..<15_000 {
+        transaction[Note.self, "1"].tags.remove("tag \(i)")
+      }
+    }
+    connection.reset()
+    try exchange(phone, hub)
+    #expect(connection.writes.contains { $0.contains("DELETE FROM rejoin_p") })
+    #expect(try insert("d", phone, hub, connection) < 1_000)
+    #expect(
+      try hub.delta(since: ReplicaVersion(), in: scope) == phone.delta())
+  }
+
+  @Test(arguments: [
+    "DELETE FROM rejoin_patch WHERE place = 0",
+    "DELETE FROM rejoin_patch WHERE place = 1",
+    "UPDATE rejoin_patch SET body = x''",
+    "UPDATE rejoin_patch SET place = 7 - place",
+    // A request does not count the rows of the scope. The checker does.
+    "DELETE FROM rejoin_patch",
+  ])
+  func damagedPatchIsReported(_ damage: String) throws {
+    let (phone, hub, connection) = try largeNote(.sqlite)
+    for tag in ["a", "b", "c"] { _ = try insert(tag, phone, hub, connection) }
+    _ = try StoreSummary(of: connection, checksPages: true)
+    try connection.run(damage)
+    func expectDamaged(_ body: () throws -> Void) {
+      #expect { try body() } throws: { error in
+        if case StoreError.damaged = error { true } else { false }
+      }
+    }
+    expectDamaged { _ = try StoreSummary(of: connection, checksPages: true) }
+    if damage == "DELETE FROM rejoin_patch" { return }
+    expectDamaged {
+      _ = try hub.delta(since: ReplicaVersion(), in: self.scope)
+    }
+  }
 }

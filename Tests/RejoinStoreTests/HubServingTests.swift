@@ -245,4 +245,71 @@ import Testing
     #expect(throws: SQLError.self) { try connection.run("SELECT $1") }
     #expect(throws: SQLError.self) { try connection.run("SELECT 1\0") }
   }
+
+  /// The same text, with values of other types and with question marks.
+  @Test(arguments: Database.available, [false, true])
+  func oneTextServesValuesOfDifferentTypes(
+    _ database: Database, _ keepsStatements: Bool
+  ) throws {
+    let connection = try connect(database)
+    if keepsStatements, let connection = connection as? PostgreSQLConnection {
+      #expect(try connection.keepStatements())
+    }
+    let values: [SQLValue] = [
+      .integer(7), .text("?"), .bytes([63]), .integer(-1), .null, .double(0.5),
+    ]
+    for value in values + values {
+      try connection.run("SELECT $1, '?', '$2' -- ?", [value]) { row in
+        #expect(row.value(0) == value)
+        #expect(row.text(1) == "?" && row.text(2) == "$2")
+      }
+    }
+  }
+
+  /// A failed statement does not stop later ones with the same text.
+  @Test func failedStatementIsPreparedAgain() throws {
+    guard Database.available.contains(.postgresql) else { return }
+    let connection = try #require(
+      try connect(.postgresql) as? PostgreSQLConnection)
+    #expect(try connection.keepStatements())
+    let query = "SELECT count(*) FROM missing_\(UUID().uuidString.prefix(8))"
+      .replacing("-", with: "_").lowercased()
+    let table = try #require(query.split(separator: " ").last)
+    for _ in 0..<2 {
+      #expect(throws: SQLError.self) { try connection.integer(query) }
+      #expect(throws: SQLError.self) {
+        try connection.transaction {
+          try connection.run("SELECT 1 FROM \(table)")
+          try connection.run("SELECT 2::bigint")
+          try connection.run("SELECT 3::bigint", []) { _ in }
+        }
+      }
+    }
+    try connection.run("CREATE TEMP TABLE \(table) (n bigint)")
+    #expect(try connection.integer(query) == 0)
+    try connection.transaction {
+      try connection.run("SELECT 1 FROM \(table)")
+      #expect(try connection.integer("SELECT 2::bigint") == 2)
+      #expect(try connection.integer("SELECT 3::bigint") == 3)
+    }
+  }
+
+  /// A hub's connection waits for the disk even if the server would not.
+  @Test func hubCommitsSynchronously() throws {
+    guard let server = Database.server else { return }
+    for (setting, expected) in [("off", "on"), ("local", "local")] {
+      let connection = try PostgreSQLConnection(
+        server + " options='-c synchronous_commit=\(setting)'")
+      var found: [String?] = []
+      func read() throws {
+        try connection.run("SHOW synchronous_commit", []) {
+          found.append($0.text(0))
+        }
+      }
+      try read()
+      let transactions = try HubTransactions(connection)
+      try transactions.changing { try read() }
+      #expect(found == [setting, expected])
+    }
+  }
 }

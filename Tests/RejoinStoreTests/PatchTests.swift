@@ -276,28 +276,4 @@ import Testing
     try SQLiteConnection(opening: path).run(damage)
     expectDamaged(damage) { try open(path, token: keeper) }
   }
-
-  @Test func hubWritesPatches() throws {
-    let store = try largeNote()
-    let connection = try SQLiteConnection(opening: folder.file("hub.sqlite"))
-    let hub = try HubScopes(connection, makeDeviceID: { DeviceID(9) })
-    var version = ReplicaVersion()
-    for tag in ["a", "b", "c"] {
-      try store.update { replica in
-        try replica.save { $0[Note.self, "1"].tags.insert(tag) }
-      }
-      let delta = try #require(store.replica.delta(since: version))
-      #expect(try !hub.apply(delta, in: "hub").hasFaults)
-      version = store.replica.version
-    }
-    // The first delta made the row, and each of the others a patch.
-    #expect(
-      try connection.integer("SELECT count(*) FROM rejoin_patch") == 2)
-    let rows = try #require(try StoredScope.read("hub", on: connection))
-    let replica = Replica(
-      resuming: rows, schema: [Note.self], wallClock: ManualClock().wallClock,
-      makeDeviceID: { DeviceID(9) })
-    #expect(
-      replica[Note.self, "1"]?.tags == store.read { $0[Note.self, "1"]?.tags })
-  }
 }

@@ -79,6 +79,8 @@ final class CountingConnection: SQLConnection {
   var statements: [String] = []
   /// The statements whose answers a connection over a network waits for.
   var roundTrips = 0
+  /// The number of bytes in the values of the statements that write.
+  var writtenBytes = 0
   /// Statements whose answer is lost, although they were carried out.
   var lost: Set<String> = []
   var dialect: SQLDialect { connection.dialect }
@@ -94,10 +96,26 @@ final class CountingConnection: SQLConnection {
   }
 
   /// Forgets what was counted.
-  func reset() { (rows, statements, roundTrips) = (0, [], 0) }
+  func reset() {
+    (rows, statements, roundTrips, writtenBytes) = (0, [], 0, 0)
+  }
+
+  private func count(_ sql: String, _ values: [SQLValue]) {
+    statements.append(sql)
+    guard ["INSERT", "UPDATE"].contains(where: { sql.hasPrefix($0) }) else {
+      return
+    }
+    for value in values {
+      switch value {
+      case .bytes(let bytes): writtenBytes += bytes.count
+      case .text(let text): writtenBytes += text.utf8.count
+      default: writtenBytes += 8
+      }
+    }
+  }
 
   func run(_ sql: String, _ values: [SQLValue]) throws {
-    statements.append(sql)
+    count(sql, values)
     if sql == "COMMIT" || sql == "ROLLBACK" { roundTrips += 1 }
     try connection.run(sql, values)
     if lost.contains(sql) { throw SQLError(.busy, "the answer is lost") }
@@ -106,7 +124,7 @@ final class CountingConnection: SQLConnection {
   func run(
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws {
-    statements.append(sql)
+    count(sql, values)
     roundTrips += 1
     try connection.run(sql, values) { row in
       rows += 1

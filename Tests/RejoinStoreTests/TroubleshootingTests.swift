@@ -13,14 +13,17 @@ import Testing
 
   /// One error of each kind.
   private static let errors: [any Error] = {
+    let note = RecordID("Note", "1")
     let store: [StoreError] = [
       .cannotOpen(sql), .damaged("row 2"), .missing(nil), .newerFormat(9),
       .busy(sql), .unavailable(sql), .canceled, .readOnly(sql),
       .notDurable(sql), .disconnected(sql), .superseded, .scopeBelongsToHub,
       .scopeBelongsToDevice, .tokenUnreadable("locked"),
       .tokenNotStored("full"), .closed, .outOfStep(sql),
+      .tooManyRecords(20_000, limit: 10_000), .tooManyDevices(limit: 10_000),
+      .recordTooLarge(note, byteCount: 40_000_000, limit: 32 << 20),
+      .scopeNameTooLong(byteCount: 1_025), .deltaWithoutIntervals,
     ]
-    let note = RecordID("Note", "1")
     let save: [SaveError] = [
       .clockExhausted, .numbersExhausted(DeviceID(1)),
       .counterOverflow(note, field: "n"), .emptyKey(entity: "Note"),

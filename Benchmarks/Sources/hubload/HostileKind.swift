@@ -10,7 +10,7 @@ enum HostileKind: String, CaseIterable {
     switch self {
     case .records: "one delta of 1e6 records"
     case .devices: "one delta of 1e5 devices"
-    case .text: "a text of 64 MB, and then increments in its record"
+    case .text: "a text of 15 MB, and then increments in its record"
     case .unplaced: "500 deltas of 48 kB without intervals"
     case .refused: "the same with intervals, refused by the check"
     case .set: "a set of 1e5 elements, and then single elements"
@@ -34,7 +34,7 @@ enum HostileKind: String, CaseIterable {
       ]
     case .devices: return [try inventedDevices(100_000 / fraction)]
     case .text:
-      let text = Attacker.text(64 << 20 / fraction)
+      let text = Attacker.text(15 << 20 / fraction)
       return try [attacker.edit { $0.title = text }]
         + attacker.edits { item, _ in item.count.increment() }
     case .unplaced, .refused:
