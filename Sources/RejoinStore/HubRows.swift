@@ -16,9 +16,11 @@ struct HubRows {
   private let before: ReplicaState
 
   /// Creates the rows of a new scope.
-  init(new name: [UInt8], for stored: ReplicaState) {
+  init(
+    new name: [UInt8], for stored: ReplicaState, patching: Patching
+  ) {
     row = ScopeRow(name: name, head: stored.encodedHead())
-    records = RecordRows(row, patching: Patching())
+    records = RecordRows(row, patching: patching)
     (before, storedRow) = (stored, row)
   }
 
@@ -35,7 +37,7 @@ struct HubRows {
   /// - Returns: The rows and the replica that they contain, or `nil` if the
   ///   scope does not exist.
   static func read(
-    _ name: [UInt8], on connection: any SQLConnection,
+    _ name: [UInt8], patching: Patching, on connection: any SQLConnection,
     choosing choose: (inout RecordReader) throws -> Void
   ) throws -> (rows: HubRows, stored: ReplicaState)? {
     try ScopeRow.checkLength(of: name)
@@ -58,7 +60,7 @@ struct HubRows {
       let numbers = try DeviceRow.add(devices, of: scope, to: &assembly)
       try assembly.endSaves()
       var reader = RecordReader(
-        scope, numbers, assembly, patching: Patching(), on: connection)
+        scope, numbers, assembly, patching: patching, on: connection)
       try choose(&reader)
       try reader.readPatchesOfRecords()
       let (records, stored) = try reader.finished()
@@ -170,12 +172,13 @@ extension HubRows {
     _ connection: any SQLConnection
   ) throws -> [UInt8]? {
     let isNew = position >= before.recordCount
-    let change = records.change(of: position, in: replica.stored)
+    let change = records.change(
+      of: position, in: replica.stored, since: before)
     let former = records.byteCount(of: position)
     let byteCount: Int
     switch change {
     case .patch(let patch):
-      if patch == before.encodedPatch(ofRecordAt: position) { return nil }
+      if patch.isEmpty { return nil }
       byteCount = former + patch.count
     case .body(let body):
       if !isNew, body == before.encodedRecord(at: position) { return nil }

@@ -25,14 +25,16 @@ package final class HubScopes {
   private let connection: any SQLConnection
   private let transactions: HubTransactions
   private let limits: Hub.Limits
+  private let patching: Patching
   private let makeDeviceID: () -> DeviceID
 
   package init(
     _ connection: any SQLConnection, limits: Hub.Limits = Hub.Limits(),
+    patching: Patching = Patching(),
     makeDeviceID: @escaping () -> DeviceID
   ) throws(StoreError) {
     (self.connection, self.makeDeviceID) = (connection, makeDeviceID)
-    self.limits = limits
+    (self.limits, self.patching) = (limits, patching)
     do {
       transactions = try HubTransactions(connection)
       if try connection.reading({ try Tables.exist(on: connection) }) { return }
@@ -219,14 +221,14 @@ package final class HubScopes {
   private func read(
     _ name: [UInt8], choosing choose: (inout RecordReader) throws -> Void
   ) throws -> (rows: HubRows, stored: ReplicaState) {
-    if let found = try HubRows.read(name, on: connection, choosing: choose) {
-      return found
-    }
+    let found = try HubRows.read(
+      name, patching: patching, on: connection, choosing: choose)
+    if let found { return found }
     let empty = Replica(
       device: makeDeviceID(), schema: [], wallClock: WallClock { 0 },
       makeDeviceID: makeDeviceID
     ).state
-    return (HubRows(new: name, for: empty), empty)
+    return (HubRows(new: name, for: empty, patching: patching), empty)
   }
 
   /// Creates a replica that never saves, so it needs neither a schema nor a

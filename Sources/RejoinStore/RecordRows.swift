@@ -123,9 +123,14 @@ struct RecordRows {
   }
 
   /// Returns the bytes to write for a changed record.
-  func change(of position: Int, in stored: ReplicaState) -> Change {
+  ///
+  /// - Parameter before: The state that was read, or `nil` if it is not known.
+  ///   If a large record is unchanged since then, its patch is empty.
+  func change(
+    of position: Int, in stored: ReplicaState, since before: ReplicaState? = nil
+  ) -> Change {
     if let known = patches[position],
-      let patch = stored.encodedPatch(ofRecordAt: position),
+      let patch = stored.encodedPatch(ofRecordAt: position, since: before),
       known.bytes + patch.count <= known.body / 100 * patching.percent
     {
       return .patch(patch)

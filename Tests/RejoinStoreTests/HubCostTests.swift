@@ -148,6 +148,20 @@ import Testing
     connection.reset()
     _ = try hub.apply(#require(phone.delta()), in: scope)
     #expect(connection.writes == [])
+    // Nor does a patch contain the fields that did not change.
+    let before = phone.version
+    try phone.save { transaction in
+      transaction[Note.self, "1"].title = String(repeating: "Milk ", count: 900)
+    }
+    _ = try hub.apply(#require(phone.delta(since: before)), in: scope)
+    #expect(connection.writtenBytes > 4_500)
+    let titled = phone.version
+    try phone.save { $0[Note.self, "1"].views.increment(by: 1) }
+    connection.reset()
+    _ = try hub.apply(#require(phone.delta(since: titled)), in: scope)
+    #expect(connection.writtenBytes < 1_000)
+    #expect(
+      try hub.delta(since: ReplicaVersion(), in: scope) == phone.delta())
     // A large change replaces the row and its patches.
     try phone.save { transaction in
       for i in 0..<15_000 {

@@ -13,7 +13,8 @@ import RejoinStore
 /// ratio of the medians during and before, and after and before, and the start
 /// of the first error. All times are in milliseconds.
 func measureAttack(
-  _ kind: HostileKind, _ database: Database, seconds: Double, fraction: Int
+  _ kind: HostileKind, _ database: Database, seconds: Double, fraction: Int,
+  messagesPerSecond: Double?
 ) async throws {
   let messages: [[UInt8]]
   do { messages = try kind.messages(fraction: max(fraction, 1)) } catch {
@@ -26,7 +27,8 @@ func measureAttack(
   let pause = Duration.seconds(seconds)
 
   let before = try await member.sync(until: timer(pause))
-  async let end: Void = attack.send(messages, for: pause)
+  async let end: Void = attack.send(
+    messages, for: pause, every: messagesPerSecond.map { .seconds(1 / $0) })
   let during = try await member.sync { await attack.isOver }
   await end
   let after = try await member.sync(until: timer(pause))
@@ -128,7 +130,12 @@ private actor Attack {
 
   /// Sends the messages, and starts again after the last, until a duration has
   /// passed.
-  func send(_ messages: [[UInt8]], for duration: Duration) async {
+  ///
+  /// - Parameter interval: The time from one message to the next, or `nil` to
+  ///   send without a pause.
+  func send(
+    _ messages: [[UInt8]], for duration: Duration, every interval: Duration?
+  ) async {
     let end = ContinuousClock.now + duration
     while ContinuousClock.now < end {
       let start = ContinuousClock.now
@@ -136,6 +143,7 @@ private actor Attack {
         try await request(messages[times.count % messages.count])
       } catch { refused.append(error) }
       times.append(ContinuousClock.now - start)
+      if let interval { try? await Task.sleep(until: start + interval) }
     }
     isOver = true
   }

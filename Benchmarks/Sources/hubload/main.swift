@@ -9,7 +9,7 @@ import Foundation
 let usage = """
   usage: hubload load LABEL DATABASE [SECONDS]
          hubload growth DATABASE RECORDS…
-         hubload hostile DATABASE KIND [SECONDS [FRACTION]]
+         hubload hostile DATABASE KIND [SECONDS [FRACTION [RATE]]]
 
   DATABASE is a libpq connection string, or `sqlite:` and the path of a file.
 
@@ -22,7 +22,8 @@ let usage = """
            process of its own, whose peak memory is measured.
   hostile  Prints a line with the durations of a member's syncs before, during and
            after an attack. Each phase takes SECONDS. FRACTION divides the size of
-           the messages. KIND is one of these:
+           the messages. The attacker sends RATE messages per second, and
+           without a RATE as many as possible. KIND is one of these:
 
   \(HostileKind.allCases.map { "         \($0.rawValue)  \($0.title)" }
     .joined(separator: "\n"))
@@ -51,11 +52,12 @@ case "growth" where arguments.count >= 4:
     try await measureGrowth(
       Database(arguments[2]), records: number(index, default: 0))
   }
-case "hostile" where 4...6 ~= arguments.count:
+case "hostile" where 4...7 ~= arguments.count:
   guard let kind = HostileKind(rawValue: arguments[3]) else { exitWithUsage() }
   try await measureAttack(
     kind, Database(arguments[2]), seconds: number(4, default: 10.0),
-    fraction: number(5, default: 1))
+    fraction: number(5, default: 1),
+    messagesPerSecond: arguments.count > 6 ? number(6, default: 1.0) : nil)
 case "serve" where arguments.count == 3:
   try await serveStandardInput(Database(arguments[2]))
 default: exitWithUsage()

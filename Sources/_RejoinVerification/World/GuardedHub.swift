@@ -20,7 +20,8 @@ public final class GuardedHub {
     let device = DeviceID(high: .max, low: 0x6775)
     do {
       connection = try SQLiteConnection(opening: ":memory:")
-      hub = try HubScopes(connection, makeDeviceID: { device })
+      hub = try HubScopes(
+        connection, patching: .forTesting, makeDeviceID: { device })
     } catch { preconditionFailure("a hub could not be created: \(error)") }
     begin()
   }

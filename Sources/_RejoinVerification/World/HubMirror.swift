@@ -27,7 +27,8 @@ final class HubMirror {
       makeDeviceID: { device })
     do {
       connection = try SQLiteConnection(opening: ":memory:")
-      hub = try HubScopes(connection, makeDeviceID: { device })
+      hub = try HubScopes(
+        connection, patching: .forTesting, makeDeviceID: { device })
     } catch { preconditionFailure("no hub can be made: \(error)") }
   }
 

@@ -21,8 +21,13 @@ extension ReplicaState {
   /// The message contains large fields as fragments, and other fields as a
   /// whole.
   ///
-  /// - Returns: The message, or `nil` if the changes are not known.
-  package func encodedPatch(ofRecordAt position: Int) -> [UInt8]? {
+  /// - Parameter before: The state that the store wrote, or `nil` if it is not
+  ///   known. The message leaves out the fields that are unchanged.
+  /// - Returns: The message, or `nil` if the changes are not known. If nothing
+  ///   has changed since `before`, the message is empty.
+  package func encodedPatch(
+    ofRecordAt position: Int, since before: ReplicaState? = nil
+  ) -> [UInt8]? {
     var locations: [FieldPosition] = []
     var fragments: [FieldPosition: Fragment] = [:]
     for slot in records[position].slots {
@@ -34,10 +39,14 @@ extension ReplicaState {
         case .part(let fragment): fragments[location] = fragment
         case nil: return nil
         }
+      } else if let before, position < before.records.count,
+        before[location] == slot.state
+      {
+        continue
       }
       locations.append(location)
     }
-    if locations.isEmpty { return nil }
+    if locations.isEmpty { return before.map { _ in [] } }
     let content = MessageContent(
       records, names, at: locations, fragments: fragments)
     var message = MessageWriter(content, [:], as: .stored)
