@@ -217,7 +217,7 @@ import Testing
     let task = Task {
       let connection = try PostgreSQLConnection(server)
       do {
-        try connection.run("SELECT pg_sleep(30)")
+        try connection.run("SELECT pg_sleep(3600)")
         return nil as (SQLError.Code, Bool)?
       } catch let error as SQLError {
         return (error.code, connection.isIdle)
