@@ -16,8 +16,9 @@ extension Hub {
     /// The maximum number of records in a delta.
     ///
     /// The changes of a scope wait for each other, so the limit bounds this wait
-    /// and the memory of a request. The default is 10,000.
-    public var recordsPerDelta = 10_000
+    /// and the memory of a request. The default is 10,000, the maximum of
+    /// ``Rejoin/Replica/delta(since:byteLimit:)``.
+    public var recordsPerDelta = Rejoin.Limits.recordsPerPart
     /// The maximum number of devices in a scope, which keeps every device
     /// permanently.
     ///

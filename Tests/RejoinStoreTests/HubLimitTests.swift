@@ -86,6 +86,20 @@ import Testing
       try await expectRefusal(
         .tooManyDevices(limit: 3), session, phone.delta())
     }
+    // The transaction of two requests counts the devices of both.
+    var limits = Hub.Limits()
+    limits.devicesPerScope = 1
+    let scopes = try HubScopes(
+      connect(database), limits: limits, makeDeviceID: DeviceID.random)
+    let other = scope + " other"
+    let results = try scopes.make(
+      try phones.prefix(3).map { phone in
+        (other, .join(try #require(phone.delta())) { _ in })
+      })
+    #expect(results.map { (try? $0.get()) != nil } == [true, false, false])
+    #expect(
+      try scopes.version(of: other).vectorClock.entries.map(\.device)
+        == [phones[0].device])
     // The devices of the scope go on.
     try write(phones[0], "2")
     try await session.apply(#require(phones[0].delta()), in: scope)

@@ -26,6 +26,11 @@ package enum Limits {
   /// A join can exceed it, because a join must not fail.
   package static let recordBytes = 1 << 24
 
+  /// The maximum number of records in a part of a delta.
+  ///
+  /// A hub accepts as many by default.
+  package static let recordsPerPart = 10_000
+
   /// Returns whether a text can be the name of a field or a variant.
   static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= nameBytes

@@ -29,11 +29,12 @@ extension Replica {
   ///       guard tablet.apply(delta).hasAdvanced else { break }
   ///     }
   ///
-  /// Records are in the order of their IDs. The receiver's next version
-  /// contains the point where the part ends. You can interrupt the transfer
-  /// after any part, and continue it later from this replica or another one. If
-  /// possible, request parts from one replica at a time. Parts of the same
-  /// saves from two replicas can delay each other, but do not lose anything.
+  /// A part has at most 10,000 records, in the order of their IDs. The
+  /// receiver's next version contains the point where the part ends. You can
+  /// interrupt the transfer after any part, and continue it later from this
+  /// replica or another one. If possible, request parts from one replica at a
+  /// time. Parts of the same saves from two replicas can delay each other, but
+  /// do not lose anything.
   ///
   /// - Parameters:
   ///   - basis: The receiver's ``version``, or any earlier one.

@@ -2,7 +2,8 @@
 
 // Deltas of some records, in the order of their IDs.
 extension ReplicaState {
-  /// Returns a delta with the first missing changes, of at least one record.
+  /// Returns a delta with the first missing changes, of at least one and at most
+  /// ``Limits/recordsPerPart`` records.
   ///
   /// - Parameters:
   ///   - byteLimit: The maximum number of bytes. Only a delta of a single
@@ -35,9 +36,12 @@ extension ReplicaState {
         (count, isCut) = (min(count - 1, max(count * limit / size, 1)), true)
         continue
       }
-      if isEnd || isCut || size > limit / 10 * 9 { return delta }
+      let isFull = size > limit / 10 * 9 || count == Limits.recordsPerPart
+      if isEnd || isCut || isFull { return delta }
       // Grow at most fourfold, because the next records can be larger.
-      count = min(4 * count, max(count + 1, count * limit / size * 31 / 32))
+      count = min(
+        4 * count, max(count + 1, count * limit / size * 31 / 32),
+        Limits.recordsPerPart)
     }
   }
 

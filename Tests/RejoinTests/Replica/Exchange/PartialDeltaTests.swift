@@ -53,6 +53,24 @@ import Testing
     #expect(newcomer.version == phone.version)
   }
 
+  /// Smaller deltas than the limit of bytes, with all records in one save.
+  @Test(arguments: [10_000, 10_001, 25_000])
+  func partHasLimitedNumberOfRecords(_ count: Int) throws {
+    try phone.save { transaction in
+      for i in 0..<count {
+        transaction.ensureExists(RecordID("Sailor", "\(i)"))
+      }
+    }
+    let parts = transfer(phone, to: newcomer, bytes: 1 << 24)
+    #expect(
+      parts.map(\.recordCount)
+        == stride(from: 0, to: count, by: 10_000).map {
+          min(10_000, count - $0)
+        })
+    #expect(areEqual(phone, newcomer))
+    #expect(newcomer.version == phone.version)
+  }
+
   @Test func theVersionWaitsAndItsPrefixGrows() throws {
     try write(phone, "a", "b", "c")
     newcomer.apply(try part(phone, to: newcomer))
