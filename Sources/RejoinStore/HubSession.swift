@@ -30,9 +30,9 @@ public struct HubSession: Sendable {
   /// result, because the join shows which devices the delta writes for.
   ///
   /// A delta must have intervals, as the deltas of a replica do. Only if a
-  /// replica received some saves incompletely and has no other news, its delta
-  /// contains fields without intervals. Do not send it: the rest of these saves
-  /// comes from the device that made them.
+  /// replica received some saves incompletely, and has nothing else to send, its
+  /// delta contains fields without intervals. Do not send it: the rest of these
+  /// saves comes from the device that made them.
   ///
   /// - Returns: The faults that the hub found.
   /// - Throws: The error that the check throws, or ``StoreError``. If an error
