@@ -40,6 +40,11 @@ final class HubChanges: Sendable {
     (self.pool, self.hasOneWriter) = (pool, hasOneWriter)
   }
 
+  /// The number of requests that wait in all queues.
+  var waitingCount: Int {
+    state.withLock { $0.lines.values.reduce(0) { $0 + $1.count } }
+  }
+
   /// Performs a change.
   ///
   /// Canceling the task has an effect only while the change waits for its turn.

@@ -49,27 +49,28 @@ import Testing
         == all.delta())
   }
 
-  @Test func cancelingStopsWaitForConnection() async throws {
-    /// Reports that a transaction is about to begin.
-    final class Telling: SQLConnection {
-      let connection: SQLiteConnection
-      let begins: AsyncStream<Void>.Continuation
-      init(
-        _ connection: SQLiteConnection,
-        _ begins: AsyncStream<Void>.Continuation
-      ) {
-        (self.connection, self.begins) = (connection, begins)
-      }
-      var dialect: SQLDialect { .sqlite }
-      var isIdle: Bool { connection.isIdle }
-      func run(
-        _ sql: String, _ values: [SQLValue],
-        _ body: (any SQLRow) throws -> Void
-      ) throws {
-        if sql == "BEGIN IMMEDIATE" { begins.yield() }
-        try connection.run(sql, values, body)
-      }
+  /// Reports that a transaction is about to begin.
+  private final class Telling: SQLConnection {
+    let connection: SQLiteConnection
+    let begins: AsyncStream<Void>.Continuation
+    init(
+      _ connection: SQLiteConnection,
+      _ begins: AsyncStream<Void>.Continuation
+    ) {
+      (self.connection, self.begins) = (connection, begins)
     }
+    var dialect: SQLDialect { .sqlite }
+    var isIdle: Bool { connection.isIdle }
+    func run(
+      _ sql: String, _ values: [SQLValue],
+      _ body: (any SQLRow) throws -> Void
+    ) throws {
+      if sql == "BEGIN IMMEDIATE" { begins.yield() }
+      try connection.run(sql, values, body)
+    }
+  }
+
+  @Test func cancelingStopsWaitForConnection() async throws {
     let (path, scope) = (self.path, self.scope)
     _ = try HubScopes(connect(.sqlite), makeDeviceID: DeviceID.random)
     let (stream, begins) = AsyncStream.makeStream(of: Void.self)
@@ -95,6 +96,46 @@ import Testing
     #expect(try await !first.value.hasFaults)
     #expect(
       try await session.delta(since: ReplicaVersion(), in: scope) == delta)
+  }
+
+  /// A file has one writer, so waiting changes of all scopes are written at
+  /// once.
+  @Test func scopesOfOneFileShareTransactions() async throws {
+    let (path, scope) = (self.path, self.scope)
+    _ = try HubScopes(connect(.sqlite), makeDeviceID: DeviceID.random)
+    let (stream, begins) = AsyncStream.makeStream(of: Void.self)
+    let hub = try await Hub(connections: 1) {
+      Telling(try SQLiteConnection(opening: path), begins)
+    }
+    let session = hub.makeSession { _ in }
+    let other = try SQLiteConnection(opening: path)
+    try other.run("BEGIN IMMEDIATE")
+    let deltas = try (1...40).map { number in
+      let phone = replica(UInt64(number))
+      try write(phone, "1")
+      return try #require(phone.delta())
+    }
+    let first = Task { try await session.apply(deltas[0], in: "\(scope) 0") }
+    for await _ in stream { break }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (i, delta) in deltas.enumerated().dropFirst() {
+        group.addTask { try await session.apply(delta, in: "\(scope) \(i)") }
+      }
+      // The others must wait before the first one is written.
+      while hub.changes.waitingCount < 39 {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+      try other.run("COMMIT")
+      try await group.waitForAll()
+    }
+    _ = try await first.value
+    begins.finish()
+    #expect(await stream.reduce(0) { count, _ in count + 1 } == 1)
+    for (i, delta) in deltas.enumerated() {
+      #expect(
+        try await session.delta(since: ReplicaVersion(), in: "\(scope) \(i)")
+          == delta)
+    }
   }
 
   /// The transaction is in progress, but the hub lacks the answer.
