@@ -3,21 +3,21 @@
 import Rejoin
 import RejoinSQL
 
-/// A database of replicas, one per scope, through which devices exchange saves.
+/// A database through which devices exchange saves, with a replica per scope.
 ///
 ///     let hub = try await Hub(connections: 8) {
 ///       try PostgreSQLConnection("dbname=notes")
 ///     }
-///     let session = hub.makeSession { access in try user.check(access) }
+///     let session = hub.makeSession { request in try user.check(request) }
 ///
 ///     // A device sends a delta, and then asks for the saves that it lacks:
 ///     try await session.apply(delta, in: "list-17")
 ///     try await session.delta(since: version, in: "list-17")
 ///
 /// A hub joins deltas and stores the result. It makes no saves and has no
-/// policy. Because it keeps no replica in memory, the cost of a request depends
-/// only on the data that the request concerns. Any number of processes can
-/// serve the same database.
+/// policy. It does not load whole replicas, so the cost of a request depends on
+/// the records that the request concerns and on the devices of its scope. Any
+/// number of processes can serve the same database.
 ///
 /// Each connection of the hub has its own thread, and a request waits for one
 /// of them. If the connection is lost, or if the database is busy or
@@ -46,7 +46,8 @@ public final class Hub: Sendable {
     /// The devices that the delta writes for.
     ///
     /// A delta writes for a device if it adds the device's saves to a field,
-    /// declares them complete, or shows two of them with the same number.
+    /// declares them complete, or contradicts a stored save: it has the same
+    /// number, but other content.
     public let devices: Set<DeviceID>
     /// The number of these devices that are new to the scope.
     ///

@@ -6,7 +6,7 @@ extension Hub {
   /// The limits of the requests and scopes of a hub.
   ///
   ///     var limits = Hub.Limits()
-  ///     limits.devicesPerScope = 100
+  ///     limits.devicesPerScope = 1_000
   ///     let hub = try await Hub(limits: limits) {
   ///       try PostgreSQLConnection("dbname=notes")
   ///     }
@@ -15,19 +15,19 @@ extension Hub {
   public struct Limits: Hashable, Sendable {
     /// The maximum number of records in a delta.
     ///
-    /// The changes of a scope wait for each other, so the limit bounds this wait
-    /// and the memory of a request. The default is 10,000, the maximum of
-    /// ``Rejoin/Replica/delta(since:byteLimit:)``.
+    /// The changes of a scope happen one after another, so the limit bounds how
+    /// long one delta delays others. The default is 10,000. A part from
+    /// ``Rejoin/Replica/delta(since:byteLimit:)`` never has more records.
     public var recordsPerDelta = Rejoin.Limits.recordsPerPart
-    /// The maximum number of devices in a scope, which keeps every device
-    /// permanently.
+    /// The maximum number of devices in a scope.
     ///
-    /// Each request reads the devices of its scope. The default is 10,000.
+    /// A scope keeps every device permanently, even a retired one, and each
+    /// request reads them. The default is 10,000.
     public var devicesPerScope = 10_000
     /// The maximum number of bytes in a record that a delta makes larger.
     ///
-    /// A save accepts records of up to 16 MiB. The default is twice as much,
-    /// because devices can add to a record concurrently.
+    /// A device can save records of up to 16 MiB. The default is 32 MiB, because
+    /// devices can add to a record concurrently.
     public var bytesPerRecord = 32 << 20
 
     /// Creates the default limits.

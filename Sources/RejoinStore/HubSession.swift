@@ -10,12 +10,12 @@ public struct HubSession: Sendable {
   let hub: Hub
   let check: @Sendable (Hub.Request) throws -> Void
 
-  /// Returns the saves in a scope.
+  /// Returns the version of a scope, which shows the saves that it has.
   ///
-  /// If the scope does not exist, the version is empty. The version's
-  /// `fieldsAhead` are always empty. The version includes the stability cut of
-  /// the scope. A device that records it, with `nil` as the device, can purge
-  /// what is stable at the hub.
+  /// If the scope does not exist, the version is empty. The version includes the
+  /// stability cut of the scope. A device that records the version with
+  /// ``RejoinStore/Rejoin/Replica/recordVersion(_:of:)`` can purge what is stable
+  /// at the hub.
   ///
   /// - Throws: The error that the check throws, or ``StoreError``.
   /// - Complexity: O(*d*), where *d* is the number of devices in the scope.
@@ -29,12 +29,12 @@ public struct HubSession: Sendable {
   /// The hub calls the check after it joins the delta and before it commits the
   /// result, because the join shows which devices the delta writes for.
   ///
-  /// A delta must have intervals, as the deltas of a replica do. Only if a
-  /// replica received some saves incompletely, and has nothing else to send, its
-  /// delta contains fields without intervals. Do not send it: the rest of these
-  /// saves comes from the device that made them.
+  /// The hub ignores a delta without intervals. A device sends one if it has
+  /// nothing new except incomplete saves of other devices. Their complete saves
+  /// come from the devices that made them.
   ///
-  /// - Returns: The faults that the hub found.
+  /// - Returns: A report that shows whether the scope has advanced, and the
+  ///   faults that the hub found.
   /// - Throws: The error that the check throws, or ``StoreError``. If an error
   ///   is thrown, the scope is unchanged, unless the connection was lost.
   /// - Complexity: O(*k* + *d*), where *k* is the number of changed records and
@@ -43,7 +43,7 @@ public struct HubSession: Sendable {
   public func apply(
     _ delta: Delta, in scope: String
   ) async throws -> MergeReport {
-    if delta.intervals.isEmpty { throw StoreError.deltaWithoutIntervals }
+    if delta.intervals.isEmpty { return MergeReport() }
     try hub.limits.check(delta)
     let check = check
     return try await hub.changes.make(
@@ -56,6 +56,7 @@ public struct HubSession: Sendable {
   /// The hub uses the version to determine which saves are stable and whether
   /// two devices use the same device ID.
   ///
+  /// - Returns: A report with the faults that the hub found.
   /// - Throws: The error that the check throws, or ``StoreError``.
   /// - Complexity: O(*d*), where *d* is the number of devices in the scope.
   @discardableResult
@@ -92,7 +93,7 @@ public struct HubSession: Sendable {
   ///     while let delta = try await session.delta(
   ///       since: tablet.version, byteLimit: 256_000, in: "list-17")
   ///     {
-  ///       guard tablet.apply(delta).hasAdvanced else { break }
+  ///       guard try await tablet.apply(delta).hasAdvanced else { break }
   ///     }
   ///
   /// The device's version contains the end of the previous part, so the hub

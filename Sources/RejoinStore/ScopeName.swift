@@ -4,14 +4,15 @@ import Rejoin
 
 /// The name of a scope, compared by its bytes.
 ///
-/// Equal strings can have different bytes. An "é" is one character or an "e" with
-/// an accent, and a database distinguishes the two:
+/// Equal strings can have different bytes. An "é" is one Unicode scalar, or an "e"
+/// followed by an accent, and a database distinguishes the two:
 ///
 ///     "liste-\u{e9}" == "liste-e\u{301}"                         // true
 ///     ScopeName("liste-\u{e9}") == ScopeName("liste-e\u{301}")   // false
 ///
-/// A check of accesses must therefore compare names of this type. Otherwise, a
-/// client with access to one scope could read another one.
+/// Compare names of this type when you check a ``Hub/Request``. Otherwise, a client
+/// with access to one scope could read another one. If users can enter names,
+/// normalize the names, so that all devices of a list use the same scope.
 public struct ScopeName: Hashable, Sendable {
   /// The UTF-8 bytes of the name.
   public let utf8: [UInt8]

@@ -3,7 +3,7 @@
 import Rejoin
 import RejoinSQL
 
-/// The reason why a store could not be opened, read or written.
+/// The reason why a store or a hub could not do what was asked.
 public enum StoreError: Error, Hashable, Sendable {
   /// The file could not be opened or read.
   case cannotOpen(SQLError)
@@ -43,12 +43,7 @@ public enum StoreError: Error, Hashable, Sendable {
   ///
   /// The call changed no data.
   case scopeNameTooLong(byteCount: Int)
-  /// A delta for a hub has fields, but no intervals.
-  ///
-  /// The call changed no data. Such a delta has only fields of saves that its
-  /// sender received incompletely.
-  case deltaWithoutIntervals
-  /// A delta has more records than a hub accepts in a request, or would have.
+  /// A delta that was sent or requested has more records than a hub accepts.
   ///
   /// The call changed no data.
   case tooManyRecords(Int, limit: Int)
@@ -119,18 +114,14 @@ extension StoreError: CustomStringConvertible {
     case .scopeNameTooLong(let byteCount):
       "The name of the scope has \(byteCount) bytes, and the maximum is "
         + "\(Limits.keyBytes). Use a shorter name."
-    case .deltaWithoutIntervals:
-      "The delta has no intervals, so the hub could not use its fields until "
-        + "their saves are complete, and nothing has changed. Send only deltas "
-        + "whose `intervals` are not empty."
     case .tooManyRecords(let count, let limit):
       "The delta has \(count) records, but the hub accepts \(limit) per request, "
         + "and nothing has changed. Send or request parts with "
         + "`delta(since:byteLimit:)`."
     case .tooManyDevices(let limit):
       "The scope would have more than \(limit) devices, and nothing has changed. "
-        + "Use one device ID per installation, or raise "
-        + "`Hub.Limits.devicesPerScope`."
+        + "Raise `Hub.Limits.devicesPerScope`, unless an app makes a new device "
+        + "ID at each launch."
     case .recordTooLarge(let id, let byteCount, let limit):
       "\(id) would have \(byteCount) bytes, but the hub accepts \(limit), and "
         + "nothing has changed. Remove content from the record, or divide it "

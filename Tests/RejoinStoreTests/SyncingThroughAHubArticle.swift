@@ -27,19 +27,25 @@ import Testing
   private func sync(
     _ phone: ReplicaStore, _ session: HubSession
   ) async throws {
-    // 1. The hub shows the saves that it has.
-    let held = try await session.version(of: "list-17")
-    try await phone.withReplica { $0.recordVersion(held) }
-    // 2. The device sends the saves that the hub lacks.
-    if let delta = try await phone.delta(since: held) {
-      try await session.apply(delta, in: "list-17")
+    // 1. The hub shows the saves that it has, and the device records this.
+    let version = try await session.version(of: "list-17")
+    try await phone.withReplica { $0.recordVersion(version) }
+    // 2. The device sends the saves that the hub lacks, in parts.
+    var held = version
+    while let delta = try await phone.delta(since: held, byteLimit: 256_000) {
+      guard try await session.apply(delta, in: "list-17").hasAdvanced else {
+        break
+      }
+      held = try await session.version(of: "list-17")
     }
     // 3. The device reports the saves that it has.
-    let version = await phone.version
-    try await session.recordVersion(version, of: phone.device, in: "list-17")
-    // 4. The hub sends the saves that the device lacks.
-    if let delta = try await session.delta(since: version, in: "list-17") {
-      try await phone.apply(delta)
+    try await session.recordVersion(
+      phone.version, of: phone.device, in: "list-17")
+    // 4. The hub sends the saves that the device lacks, in parts.
+    while let delta = try await session.delta(
+      since: phone.version, byteLimit: 256_000, in: "list-17")
+    {
+      guard try await phone.apply(delta).hasAdvanced else { break }
     }
   }
 
@@ -102,6 +108,7 @@ import Testing
     let end = try await phone.encodedState
     #expect(try await tablet.encodedState == end)
 
+    // This user may read, but not report a version.
     while let delta = try await session.delta(
       since: newcomer.version, byteLimit: 256_000, in: "list-17")
     {
@@ -113,30 +120,38 @@ import Testing
     }
   }
 
-  @Test func deviceSendsParts() async throws {
-    let phone = try await openStore()
-    let session = try await session(as: phone.device)
+  /// More records than the hub accepts in a request.
+  @Test func syncOfManyRecordsHasParts() async throws {
+    let (phone, tablet) = (try await openStore(), try await openStore())
+    let session = try await session(as: phone.device, tablet.device)
     try await phone.save { transaction in
-      for i in 0..<10_000 {
-        transaction[Note.self, "\(i)"].title = "A note about the number \(i)"
-      }
+      for i in 0..<12_000 { transaction[Note.self, "\(i)"].title = "\(i)" }
     }
-    var parts = 0
-    var held = try await session.version(of: "list-17")
-    while let delta = try await phone.delta(since: held, byteLimit: 256_000) {
-      guard try await session.apply(delta, in: "list-17").hasAdvanced else {
-        break
-      }
-      held = try await session.version(of: "list-17")
-      parts += 1
+    await #expect(throws: StoreError.tooManyRecords(12_000, limit: 10_000)) {
+      try await session.apply(#require(phone.delta(since: .init())), in: "x")
     }
-    #expect(parts > 1)
-    let version = await phone.version
-    let delta = try await phone.delta(since: ReplicaVersion())
-    #expect(held.vectorClock == version.vectorClock)
+    try await sync(phone, session)
+    try await sync(tablet, session)
+    #expect(try await phone.encodedState == tablet.encodedState)
+  }
+
+  /// A device that has another device's save incompletely.
+  @Test func syncAfterGapEnds() async throws {
+    let (phone, tablet) = (try await openStore(), replica())
+    let session = try await session(as: phone.device, tablet.device)
+    try tablet.save { $0[Note.self, "1"].title = "Milk" }
+    let first = tablet.version
+    try tablet.save { $0[Note.self, "2"].title = "Bread" }
+    // The first save is missing, so the second one is not complete.
+    let delta = try #require(tablet.delta(since: first))
+    #expect(try await !phone.apply(delta).gaps.isEmpty)
+    try await sync(phone, session)
     #expect(
-      try await session.delta(since: ReplicaVersion(), in: "list-17")
-        == delta)
+      try await session.version(of: "list-17").vectorClock == VectorClock())
+    try await exchange(tablet, session)
+    try await sync(phone, session)
+    #expect(await phone.read { $0[Note.self, "1"]?.title } == "Milk")
+    #expect(await phone.version.vectorClock == tablet.version.vectorClock)
   }
 
   /// Devices that do nothing else than what the article says.

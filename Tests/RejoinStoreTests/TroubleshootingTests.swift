@@ -22,7 +22,7 @@ import Testing
       .tokenNotStored("full"), .closed, .outOfStep(sql),
       .tooManyRecords(20_000, limit: 10_000), .tooManyDevices(limit: 10_000),
       .recordTooLarge(note, byteCount: 40_000_000, limit: 32 << 20),
-      .scopeNameTooLong(byteCount: 1_025), .deltaWithoutIntervals,
+      .scopeNameTooLong(byteCount: 1_025), .notCopied(sql),
     ]
     let save: [SaveError] = [
       .clockExhausted, .numbersExhausted(DeviceID(1)),

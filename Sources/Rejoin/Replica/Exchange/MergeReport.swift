@@ -164,7 +164,7 @@ public struct MergeReport: Sendable {
   /// If `false`, the sender would send the same delta again.
   public internal(set) var hasAdvanced = false
 
-  init() {}
+  package init() {}
 
   /// Adds the report of another step of the same exchange.
   package mutating func add(_ other: MergeReport) {
