@@ -17,7 +17,7 @@ extension Hub {
     ///
     /// The changes of a scope happen one after another, so the limit bounds how
     /// long one delta delays others. The default is 10,000. A part from
-    /// ``Rejoin/Replica/delta(since:byteLimit:)`` never has more records.
+    /// `delta(since:byteLimit:)` never has more records.
     public var recordsPerDelta = Rejoin.Limits.recordsPerPart
     /// The maximum number of devices in a scope.
     ///

@@ -14,7 +14,7 @@ public struct HubSession: Sendable {
   ///
   /// If the scope does not exist, the version is empty. The version includes the
   /// stability cut of the scope. A device that records the version with
-  /// ``RejoinStore/Rejoin/Replica/recordVersion(_:of:)`` can purge what is stable
+  /// `Replica.recordVersion(_:of:)` can purge what is stable
   /// at the hub.
   ///
   /// - Throws: The error that the check throws, or ``StoreError``.
