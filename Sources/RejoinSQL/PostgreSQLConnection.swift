@@ -116,7 +116,7 @@ public final class PostgreSQLConnection: SQLConnection {
   public func run(_ sql: String, _ values: [SQLValue]) throws {
     let begins = sql.hasPrefix("BEGIN")
     if begins { isReadOnly = sql.hasSuffix("READ ONLY") }
-    if sql == "COMMIT", isReadOnly, isInTransaction {
+    if sql == "COMMIT", isReadOnly, isInTransaction, unanswered.isEmpty {
       return try endReading()
     }
     guard begins || isInTransaction, sql != "COMMIT", sql != "ROLLBACK" else {
@@ -195,6 +195,10 @@ public final class PostgreSQLConnection: SQLConnection {
       // After an error, the server skips the rest of a batch.
       if case .preparation(let statement) = message, failure != nil {
         kept?[statement] = nil
+      }
+      // The server no longer has a statement, or has changed its result.
+      if [.other("26000"), .other("0A000")].contains(failure?.code) {
+        kept = kept.map { _ in [:] }
       }
       library.clear(last)
       last = result

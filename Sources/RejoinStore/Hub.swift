@@ -69,6 +69,11 @@ public final class Hub: Sendable {
   ) async throws {
     precondition(
       connections > 0, "`connections` must be 1 or more, not \(connections)")
+    for limit in [
+      limits.recordsPerDelta, limits.devicesPerScope, limits.bytesPerRecord,
+    ] {
+      precondition(limit > 0, "a limit must be 1 or more, not \(limit)")
+    }
     self.limits = limits
     pool = HubPool(connections: connections, limits: limits, connect) {
       // The hub makes no saves under this ID. Each of its scopes has its own.

@@ -147,8 +147,10 @@ final class HubChanges: Sendable {
     } catch let error as StoreError
       where requests().count > 1 && !error.mayPass
     {
-      // Run the requests separately, so only the faulty request fails.
-      for request in requests() { await make { [request] } }
+      // Divide the requests until only the faulty one fails.
+      let all = requests()
+      await make { Array(all[..<(all.count / 2)]) }
+      await make { Array(all[(all.count / 2)...]) }
     } catch {
       for request in requests() {
         request.continuation.resume(returning: .failure(error))

@@ -26,12 +26,19 @@ extension Hub {
     public var devicesPerScope = 10_000
     /// The maximum number of bytes in a record that a delta makes larger.
     ///
+    /// Above the limit, a hub accepts changes that add at most 4,096 bytes, so
+    /// devices can still remove content.
+    ///
     /// A device can save records of up to 16 MiB. The default is 32 MiB, because
     /// devices can add to a record concurrently.
     public var bytesPerRecord = 32 << 20
 
     /// Creates the default limits.
     public init() {}
+
+    /// The maximum number of bytes that a delta adds to a record above the
+    /// limit, such as the marks of a deletion.
+    static let smallGrowth = 4_096
 
     /// - Throws: ``StoreError/tooManyRecords(_:limit:)`` or
     ///   ``StoreError/tooManyDevices(limit:)``

@@ -70,6 +70,9 @@ struct HubRows {
     }
   }
 
+  /// The number of bytes in the largest record that was read, with its patches.
+  var greatestByteCount: Int { records.greatestByteCount }
+
   /// Returns whether a replica differs from the rows.
   func differ(from replica: Replica) -> Bool {
     replica.hasChangedRecords
@@ -115,11 +118,8 @@ extension HubRows {
   }
 
   /// Writes the changes of a replica.
-  ///
-  /// - Throws: ``StoreError/recordTooLarge(_:byteCount:limit:)`` for a record
-  ///   that became larger than the limit.
   mutating func write(
-    _ replica: Replica, limits: Hub.Limits, on connection: any SQLConnection
+    _ replica: Replica, on connection: any SQLConnection
   ) throws {
     if row.scope == 0 {
       guard try row.insert(on: connection) else {
@@ -132,7 +132,7 @@ extension HubRows {
     for position in replica.takeChangedRecords() {
       let id = replica.stored.recordID(at: position)
       let name = [SQLValue.utf8(id.entity), .utf8(id.key)]
-      if let body = try write(position, id, of: replica, limits, connection) {
+      if let body = try write(position, of: replica, connection) {
         bodies.append(name + [.bytes(body)])
       }
       for entry in newTouches(of: position, in: replica.stored) {
@@ -168,31 +168,18 @@ extension HubRows {
   ///
   /// - Returns: The whole record, if it must be written instead.
   private mutating func write(
-    _ position: Int, _ id: RecordID, of replica: Replica, _ limits: Hub.Limits,
-    _ connection: any SQLConnection
+    _ position: Int, of replica: Replica, _ connection: any SQLConnection
   ) throws -> [UInt8]? {
     let isNew = position >= before.recordCount
     let change = records.change(
       of: position, in: replica.stored, since: before)
-    let former = records.byteCount(of: position)
-    let byteCount: Int
     switch change {
     case .patch(let patch):
       if patch.isEmpty { return nil }
-      byteCount = former + patch.count
-    case .body(let body):
-      if !isNew, body == before.encodedRecord(at: position) { return nil }
-      byteCount = body.count
-    }
-    if byteCount > limits.bytesPerRecord, byteCount > former {
-      throw StoreError.recordTooLarge(
-        id, byteCount: byteCount, limit: limits.bytesPerRecord)
-    }
-    switch change {
-    case .patch(let patch):
       try records.add(patch, to: position, in: row.scope, on: connection)
       return nil
     case .body(let body):
+      if !isNew, body == before.encodedRecord(at: position) { return nil }
       if isNew { row.records += 1 }
       try records.dropPatches(of: position, on: connection)
       return body

@@ -155,19 +155,25 @@ package final class HubScopes {
     }
     let replica = replica(stored)
     replica.markRecordsChanged()
-    var deviceCount = rows.devices.count
-    let results = changes.map {
-      make($0, in: replica, of: rows, &deviceCount)
-    }
+    var effect = Effect()
+    let results = changes.map { make($0, in: replica, of: rows, &effect) }
     if rows.differ(from: replica) {
-      try rows.write(replica, limits: limits, on: connection)
+      try rows.write(replica, on: connection)
     }
     return results
   }
 
+  /// The effect of the changes in a transaction.
+  private struct Effect {
+    /// The devices that are new to the scope.
+    var newDevices: Set<DeviceID> = []
+    /// The number of bytes in the deltas.
+    var byteCount = 0
+  }
+
   private func make(
     _ change: HubChange, in replica: Replica, of rows: HubRows,
-    _ deviceCount: inout Int
+    _ effect: inout Effect
   ) -> Result<MergeReport, any Error> {
     switch change {
     case .recordVersion(let version, let device):
@@ -182,25 +188,53 @@ package final class HubScopes {
       let devices = replica.state.authors(since: before)
         .union(delta.intervals.keys).union(report.forkedDevices)
         .union(report.equivocations.map(\.device))
-      let write = Hub.Write(
-        devices: devices,
-        newDevices: devices.count {
-          rows.devices[$0] == nil && before.version[$0].sequence == 0
-        })
+      let newDevices = devices.filter {
+        rows.devices[$0] == nil && before.version[$0].sequence == 0
+          && !effect.newDevices.contains($0)
+      }
+      let byteCount = effect.byteCount + delta.byteCount
       do {
-        if write.newDevices > 0,
-          deviceCount + write.newDevices > limits.devicesPerScope
+        try check(Hub.Write(devices: devices, newDevices: newDevices.count))
+        let count = rows.devices.count + effect.newDevices.count
+        if !newDevices.isEmpty,
+          count + newDevices.count > limits.devicesPerScope
         {
           throw StoreError.tooManyDevices(limit: limits.devicesPerScope)
         }
-        try check(write)
+        try checkSizes(in: replica, since: before, of: rows, adding: byteCount)
       } catch {
         replica.revert(to: before)
         return .failure(error)
       }
-      deviceCount += write.newDevices
+      effect.newDevices.formUnion(newDevices)
+      effect.byteCount = byteCount
       replica.markChanged(changed)
       return .success(report)
+    }
+  }
+
+  /// Checks the sizes of the records that a delta has changed.
+  ///
+  /// - Parameter added: The number of bytes in the deltas of the transaction.
+  /// - Throws: ``StoreError/recordTooLarge(_:byteCount:limit:)``
+  private func checkSizes(
+    in replica: Replica, since before: ReplicaState, of rows: HubRows,
+    adding added: Int
+  ) throws(StoreError) {
+    // A byte of a delta can stand for a device ID or a prefix that a record
+    // contains in full. Most records are small enough without a closer look.
+    if rows.greatestByteCount + added * 64 <= limits.bytesPerRecord { return }
+    for position in replica.changedRecords {
+      let byteCount = replica.stored.encodedRecord(at: position).count
+      if byteCount <= limits.bytesPerRecord { continue }
+      let former =
+        position < before.recordCount
+        ? before.encodedRecord(at: position).count : 0
+      if byteCount > former + Hub.Limits.smallGrowth {
+        throw .recordTooLarge(
+          replica.stored.recordID(at: position), byteCount: byteCount,
+          limit: limits.bytesPerRecord)
+      }
     }
   }
 

@@ -20,7 +20,7 @@ public struct HubSession: Sendable {
   /// - Throws: The error that the check throws, or ``StoreError``.
   /// - Complexity: O(*d*), where *d* is the number of devices in the scope.
   public func version(of scope: String) async throws -> ReplicaVersion {
-    try check(.read(scope: ScopeName(scope)))
+    try check(.read(scope: name(scope)))
     return try await hub.pool.run { try $0.version(of: scope) }
   }
 
@@ -43,12 +43,12 @@ public struct HubSession: Sendable {
   public func apply(
     _ delta: Delta, in scope: String
   ) async throws -> MergeReport {
+    let name = try name(scope)
     if delta.intervals.isEmpty { return MergeReport() }
     try hub.limits.check(delta)
     let check = check
     return try await hub.changes.make(
-      .join(delta) { try check(.write(scope: ScopeName(scope), $0)) }, in: scope
-    )
+      .join(delta) { try check(.write(scope: name, $0)) }, in: scope)
   }
 
   /// Records the saves that a device holds.
@@ -63,7 +63,7 @@ public struct HubSession: Sendable {
   public func recordVersion(
     _ version: ReplicaVersion, of device: DeviceID, in scope: String
   ) async throws -> MergeReport {
-    try check(.recordVersion(scope: ScopeName(scope), device: device))
+    try check(.recordVersion(scope: name(scope), device: device))
     let known = try await hub.pool.run {
       try $0.recordVersionIfKnown(version, of: device, in: scope)
     }
@@ -84,7 +84,7 @@ public struct HubSession: Sendable {
   public func delta(
     since basis: ReplicaVersion, in scope: String
   ) async throws -> Delta? {
-    try check(.read(scope: ScopeName(scope)))
+    try check(.read(scope: name(scope)))
     return try await hub.pool.run { try $0.delta(since: basis, in: scope) }
   }
 
@@ -113,9 +113,16 @@ public struct HubSession: Sendable {
   public func delta(
     since basis: ReplicaVersion, byteLimit: Int, in scope: String
   ) async throws -> Delta? {
-    try check(.read(scope: ScopeName(scope)))
+    try check(.read(scope: name(scope)))
     return try await hub.pool.run {
       try $0.delta(since: basis, byteLimit: byteLimit, in: scope)
     }
+  }
+
+  /// Returns the name of a scope as the check receives it.
+  private func name(_ scope: String) throws(StoreError) -> ScopeName {
+    let name = ScopeName(scope)
+    try ScopeRow.checkLength(of: name.utf8)
+    return name
   }
 }

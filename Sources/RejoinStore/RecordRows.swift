@@ -138,9 +138,10 @@ struct RecordRows {
     return .body(stored.encodedRecord(at: position))
   }
 
-  /// Returns the number of stored bytes of a record, or zero if it is small.
-  func byteCount(of position: Int) -> Int {
-    patches[position].map { $0.body + $0.bytes } ?? 0
+  /// The number of bytes in the largest record with its patches, or in a small
+  /// record.
+  var greatestByteCount: Int {
+    patches.values.reduce(patching.least) { max($0, $1.body + $1.bytes) }
   }
 
   private mutating func write(

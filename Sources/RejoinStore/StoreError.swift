@@ -117,15 +117,15 @@ extension StoreError: CustomStringConvertible {
     case .tooManyRecords(let count, let limit):
       "The delta has \(count) records, but the hub accepts \(limit) per request, "
         + "and nothing has changed. Send or request parts with "
-        + "`delta(since:byteLimit:)`."
+        + "`delta(since:byteLimit:)`, or parts of fewer bytes."
     case .tooManyDevices(let limit):
       "The scope would have more than \(limit) devices, and nothing has changed. "
         + "Raise `Hub.Limits.devicesPerScope`, unless an app makes a new device "
         + "ID at each launch."
     case .recordTooLarge(let id, let byteCount, let limit):
       "\(id) would have \(byteCount) bytes, but the hub accepts \(limit), and "
-        + "nothing has changed. Remove content from the record, or divide it "
-        + "into several records."
+        + "nothing has changed. Request the saves that the hub has, and remove "
+        + "content from the record, or divide it into several records."
     case .tokenUnreadable(let why):
       "The restore token could not be read (\(why)), so the store was not "
         + "opened. Try again later. Without the token, a restored backup looks "

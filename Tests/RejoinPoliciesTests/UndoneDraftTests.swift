@@ -138,7 +138,9 @@ import Testing
     var draft = scene.mine.draft(of: Item.self, key: key)
     draft.name = "mine"
     let report = try EditingContext(scene.mine).commit(&draft)
-    #expect(report.failedRecords[draft.id] == SaveError.keyTooLong(draft.id))
+    #expect(
+      report.failedRecords[draft.id]
+        == SaveError.keyTooLong(draft.id, limit: 1_024))
     #expect(!draft.isCommitted && report.dot == nil)
   }
 

@@ -100,7 +100,21 @@ import Testing
     #expect(
       try scopes.version(of: other).vectorClock.entries.map(\.device)
         == [phones[0].device])
-    // The devices of the scope go on.
+    // A device that sends a part of its save twice is one device.
+    let tablet = replica(7)
+    try write(tablet, "1", "2")
+    let part = try #require(tablet.delta()?.split(into: 2).first)
+    let counts = Locked<[Int]>([])
+    limits.devicesPerScope = 2
+    let roomy = try HubScopes(
+      connect(database), limits: limits, makeDeviceID: DeviceID.random)
+    let change = HubChange.join(part) { write in
+      counts.withLock { $0.append(write.newDevices) }
+    }
+    let parts = try roomy.make([(other, change), (other, change)])
+    #expect(parts.allSatisfy { (try? $0.get()) != nil })
+    #expect(counts.withLock { $0 } == [1, 0])
+    // The devices of the scope continue to sync.
     try write(phones[0], "2")
     try await session.apply(#require(phones[0].delta()), in: scope)
     #expect(
@@ -184,6 +198,72 @@ import Testing
     #expect(
       try await roomy.delta(since: ReplicaVersion(), in: scope)
         == phone.delta())
+  }
+
+  /// A patch adds to the stored bytes, even if it removes content.
+  @Test(arguments: Database.available)
+  func recordWithPatchesShrinks(_ database: Database) throws {
+    let (phone, tablet) = (replica(1), replica(2))
+    try phone.save { transaction in
+      transaction[Note.self, "1"].title = String(repeating: "x", count: 9_000)
+    }
+    var limits = Hub.Limits()
+    limits.bytesPerRecord = 9_100
+    let hub = try HubScopes(
+      connect(database), limits: limits, makeDeviceID: DeviceID.random)
+    try exchange(phone, hub)
+    for i in 0..<20 {
+      // Each title is new, so each patch contains a title.
+      try exchange(tablet, hub)
+      try tablet.save { transaction in
+        transaction[Note.self, "1"].title = String(
+          repeating: "\(i)", count: 2_000)
+      }
+      try exchange(tablet, hub)
+    }
+    try exchange(phone, hub)
+    #expect(phone.encoded() == tablet.encoded())
+  }
+
+  /// Devices that need to make a record smaller, or to delete it.
+  @Test(arguments: Database.available)
+  func fullRecordAcceptsSmallChanges(_ database: Database) throws {
+    var limits = Hub.Limits()
+    limits.bytesPerRecord = 20_000
+    let hub = try HubScopes(
+      connect(database), limits: limits, makeDeviceID: DeviceID.random)
+    let phones = (1...4).map { replica(UInt64($0)) }
+    for (n, phone) in phones.prefix(2).enumerated() {
+      try phone.save { transaction in
+        for i in 0..<900 {
+          transaction[Note.self, "1"].tags.insert("tag \(i) of \(n)")
+        }
+      }
+    }
+    try exchange(phones[0], hub)
+    let tooLarge = try #require(phones[1].delta())
+    #expect { _ = try hub.apply(tooLarge, in: self.scope) } throws: { error in
+      if case StoreError.recordTooLarge = error { true } else { false }
+    }
+    // A device that has not received the record makes a small change.
+    try phones[2].save { $0[Note.self, "1"].views.increment(by: 1) }
+    try exchange(phones[2], hub)
+    // A device that has received it deletes it.
+    try exchange(phones[3], hub)
+    try phones[3].save { $0.delete(RecordID("Note", "1")) }
+    try exchange(phones[3], hub)
+    // The refused device receives the record, and removes its own content.
+    let rest = try #require(
+      try hub.delta(since: phones[1].version, in: scope))
+    phones[1].apply(rest)
+    try phones[1].save { transaction in
+      for i in 0..<900 {
+        transaction[Note.self, "1"].tags.remove("tag \(i) of 1")
+      }
+    }
+    try exchange(phones[1], hub)
+    try exchange(phones[3], hub)
+    #expect(phones[1].encoded() == phones[3].encoded())
   }
 
   /// Requests that share a transaction with one that is refused.

@@ -104,12 +104,19 @@ import Testing
     let (path, scope) = (self.path, self.scope)
     _ = try HubScopes(connect(.sqlite), makeDeviceID: DeviceID.random)
     let (stream, begins) = AsyncStream.makeStream(of: Void.self)
-    let hub = try await Hub(connections: 1) {
+    var limits = Hub.Limits()
+    limits.bytesPerRecord = 5_000
+    let hub = try await Hub(connections: 1, limits: limits) {
       Telling(try SQLiteConnection(opening: path), begins)
     }
     let session = hub.makeSession { _ in }
     let other = try SQLiteConnection(opening: path)
     try other.run("BEGIN IMMEDIATE")
+    let large = replica(99)
+    try large.save { transaction in
+      transaction[Note.self, "1"].title = String(repeating: "x", count: 9_000)
+    }
+    let refused = try #require(large.delta())
     let deltas = try (1...40).map { number in
       let phone = replica(UInt64(number))
       try write(phone, "1")
@@ -121,8 +128,18 @@ import Testing
       for (i, delta) in deltas.enumerated().dropFirst() {
         group.addTask { try await session.apply(delta, in: "\(scope) \(i)") }
       }
+      // Neither a large record nor a long name affects the transaction.
+      group.addTask {
+        await #expect(throws: StoreError.self) {
+          try await session.apply(refused, in: "\(scope) 7")
+        }
+        await #expect(throws: StoreError.scopeNameTooLong(byteCount: 2_000)) {
+          try await session.apply(
+            refused, in: String(repeating: "x", count: 2_000))
+        }
+      }
       // The others must wait before the first one is written.
-      while hub.changes.waitingCount < 39 {
+      while hub.changes.waitingCount < 40 {
         try await Task.sleep(for: .milliseconds(1))
       }
       try other.run("COMMIT")
@@ -333,6 +350,34 @@ import Testing
       #expect(try connection.integer("SELECT 2::bigint") == 2)
       #expect(try connection.integer("SELECT 3::bigint") == 3)
     }
+  }
+
+  /// The server no longer has the statements that the connection prepared.
+  @Test func lostStatementsArePreparedAgain() throws {
+    guard Database.available.contains(.postgresql) else { return }
+    let connection = try #require(
+      try connect(.postgresql) as? PostgreSQLConnection)
+    #expect(try connection.keepStatements())
+    #expect(try connection.integer("SELECT 4::bigint") == 4)
+    try connection.run("DEALLOCATE ALL", []) { _ in }
+    #expect(throws: SQLError.self) {
+      try connection.integer("SELECT 4::bigint")
+    }
+    #expect(try connection.integer("SELECT 4::bigint") == 4)
+  }
+
+  /// The connection does not wait for the end of a transaction that read, unless
+  /// the transaction has unread answers.
+  @Test func failedReadOnlyTransactionThrows() throws {
+    guard Database.available.contains(.postgresql) else { return }
+    let connection = try connect(.postgresql)
+    #expect(throws: SQLError.self) {
+      try connection.reading {
+        try connection.run("SELECT 1 / $1::bigint", .integer(0))
+      }
+    }
+    #expect(connection.isIdle)
+    #expect(try connection.integer("SELECT 2::bigint") == 2)
   }
 
   /// A hub's connection waits for the disk even if the server would not.

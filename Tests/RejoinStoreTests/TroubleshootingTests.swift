@@ -27,7 +27,8 @@ import Testing
     let save: [SaveError] = [
       .clockExhausted, .numbersExhausted(DeviceID(1)),
       .counterOverflow(note, field: "n"), .emptyKey(entity: "Note"),
-      .keyTooLong(RecordID("Note", String(repeating: "k", count: 1025))),
+      .keyTooLong(
+        RecordID("Note", String(repeating: "k", count: 1025)), limit: 1024),
       .recordTooLarge(note, byteCount: 20_000_000),
       .purged(note), .observedKind(note, field: "n"),
       .identityInUse(DeviceID(1)),

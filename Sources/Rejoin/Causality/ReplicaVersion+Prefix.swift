@@ -17,19 +17,22 @@ extension ReplicaVersion {
     public var vectorClock: VectorClock { saves.vectorClock }
   }
 
-  /// Adds a stored or received prefix after those with earlier ends.
+  /// Sets the prefixes of a new version that was stored or received.
   ///
-  /// - Returns: Whether the prefix is valid: it ends after the others, contains
-  ///   saves that the version lacks, and shares no device with another prefix.
-  package mutating func append(_ prefix: Prefix) -> Bool {
-    let isNew =
-      prefixes.last.map { $0.through < prefix.through } ?? true
-      && !prefix.saves.isEmpty
-      && prefix.saves.entries.allSatisfy { device, save in
-        !contains(save, of: device) && self.prefix(of: device) == nil
+  /// - Returns: Whether the prefixes are valid: each one ends after the previous
+  ///   ones, contains saves that the version lacks, and shares no device with
+  ///   another prefix.
+  /// - Complexity: O(*d*), where *d* is the number of devices.
+  package mutating func setPrefixes(_ new: [Prefix]) -> Bool {
+    prefixes = new
+    var devices: Set<DeviceID> = []
+    return zip(new, new.dropFirst()).allSatisfy { $0.through < $1.through }
+      && new.allSatisfy { prefix in
+        !prefix.saves.isEmpty
+          && prefix.saves.entries.allSatisfy { device, save in
+            !contains(save, of: device) && devices.insert(device).inserted
+          }
       }
-    prefixes.append(prefix)
-    return isNew
   }
 
   /// Returns the prefix that contains saves of a device.

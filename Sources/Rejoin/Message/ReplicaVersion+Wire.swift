@@ -13,12 +13,11 @@ extension ReplicaVersion {
       var version = try reader.version()
       version.fieldsAhead = try reader.fieldsAhead(of: version)
       let start = reader.offset
-      for prefix in try reader.prefixes() {
-        try reader.require(
-          version.append(prefix), .notCanonical,
-          "sorted prefixes, each device in one, with saves beyond the version",
-          at: start)
-      }
+      let isValid = version.setPrefixes(try reader.prefixes())
+      try reader.require(
+        isValid, .notCanonical,
+        "sorted prefixes, each device in one, with saves beyond the version",
+        at: start)
       try reader.finish()
       return version
     }

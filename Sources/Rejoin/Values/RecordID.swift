@@ -14,7 +14,7 @@ public struct RecordID: Codable, Sendable {
 
   /// The maximum number of UTF-8 bytes in the key of a saved record: 1,024.
   ///
-  /// A save of a longer key throws ``SaveError/keyTooLong(_:)``. The name of an
+  /// A save of a longer key throws ``SaveError/keyTooLong(_:limit:)``. The name of an
   /// entity has at most 255 bytes.
   public static var keyByteLimit: Int { Limits.keyBytes }
 

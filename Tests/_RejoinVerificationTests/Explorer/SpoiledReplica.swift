@@ -24,7 +24,9 @@ final class Past {
     state.version.prefixes = []
     for prefix in prefixes {
       var version = state.version
-      if version.append(prefix) { state.version = version }
+      if version.setPrefixes(version.prefixes + [prefix]) {
+        state.version = version
+      }
     }
     return state
   }

@@ -13,12 +13,9 @@ package struct MissingChanges: Sendable {
   /// The fields that the receiver has ahead of its version and does not need
   /// again.
   private var ahead: [UInt64: VectorClock]
-  /// The saves that the receiver's first records contain, and the last of these
-  /// records.
-  ///
-  /// Sorted by record. The saves include ``known`` and those of the later
-  /// prefixes, so a record needs only its first prefix.
-  private var prefixes: [(saves: VectorClock, through: RecordID)] = []
+  /// The last save of a device that the receiver's first records contain, and
+  /// the last of these records.
+  private var prefixes: [DeviceID: (save: UInt64, through: RecordID)] = [:]
 
   fileprivate init(
     in stored: ReplicaState, since basis: ReplicaVersion, inParts: Bool
@@ -43,12 +40,11 @@ package struct MissingChanges: Sendable {
     if hasForks { ahead = [:] }
     if inParts { goOn(since: basis, in: stored) }
     if after == nil, !hasForks {
-      var saves = known
-      for prefix in basis.prefixes.reversed() {
-        saves.merge(prefix.vectorClock.without(intervals))
-        prefixes.append((saves, prefix.through))
+      for prefix in basis.prefixes {
+        for entry in prefix.vectorClock.without(intervals).entries {
+          prefixes[entry.device] = (entry.count, prefix.through)
+        }
       }
-      prefixes.reverse()
     }
     // The delta may also reach replicas that did not show `basis`. If they
     // apply an interval, the delta must contain all fields that its saves
@@ -93,13 +89,14 @@ package struct MissingChanges: Sendable {
   ) -> Bool {
     if let after, record <= after { return false }
     if ahead.isEmpty, prefixes.isEmpty { return true }
-    let held = prefixes.first { record <= $0.through }?.saves ?? known
-    guard !ahead.isEmpty, let saves = ahead[digest()] else {
-      return !clock().isContained(in: held)
-    }
+    let ahead = ahead.isEmpty ? nil : ahead[digest()]
     // A join of the clocks would depend on the number of all devices.
-    return clock().entries.contains {
-      $0.count > max(held[$0.device], saves[$0.device])
+    return clock().entries.contains { entry in
+      var held = max(known[entry.device], ahead?[entry.device] ?? 0)
+      if let prefix = prefixes[entry.device], record <= prefix.through {
+        held = max(held, prefix.save)
+      }
+      return entry.count > held
     }
   }
 }

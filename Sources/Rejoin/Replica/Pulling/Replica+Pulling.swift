@@ -22,9 +22,9 @@ extension Replica {
   /// The method does not import deletions of rows. Delete the record in a save.
   ///
   /// The replica stores each pulled row in another record, too, whose key
-  /// contains the entity, the row's key and the name of the server. Together,
-  /// they have about 1,000 bytes at most. Otherwise, the method throws
-  /// ``SaveError/keyTooLong(_:)``.
+  /// contains the entity, the row's key and the name of the server. This leaves
+  /// less than 1,024 bytes for the row's key, and the error
+  /// ``SaveError/keyTooLong(_:limit:)`` shows how many.
   ///
   /// - Parameters:
   ///   - server: The name of the server, the same on all installations.
@@ -44,8 +44,11 @@ extension Replica {
     let empty = emptyReplica()
     let rows = try rows(writtenBy: body, on: empty)
     for row in rows {
-      let memory = RecordID(pulling: row.key, from: server)
-      if let error = SaveError(refusing: memory) { throw error }
+      let memory = RecordID(pulling: row.key, from: server).key.utf8.count
+      if memory > Limits.keyBytes {
+        let rest = memory - row.key.key.utf8.count
+        throw .keyTooLong(row.key, limit: max(0, Limits.keyBytes - rest))
+      }
     }
     let device = try pullDevice(for: server)
     let last = stored.version[device]

@@ -15,7 +15,7 @@ public enum SaveError: Error, Hashable, Sendable {
   /// The key of a record of this entity is empty.
   case emptyKey(entity: String)
   /// The key of the record has more than ``RecordID/keyByteLimit`` bytes.
-  case keyTooLong(RecordID)
+  case keyTooLong(RecordID, limit: Int)
   /// The encoded record would have more than ``Record/byteLimit`` bytes.
   ///
   /// A save that only removes content does not throw this error, even if a
@@ -46,10 +46,10 @@ extension SaveError: CustomStringConvertible {
     case .emptyKey(let entity):
       "A record of \(entity) cannot be saved because its key is empty. Use a key "
         + "with at least one character."
-    case .keyTooLong(let id):
+    case .keyTooLong(let id, let limit):
       "A record of \(id.entity) cannot be saved because its key has "
-        + "\(id.key.utf8.count) bytes, and the maximum is \(Limits.keyBytes). Use a "
-        + "shorter key."
+        + "\(id.key.utf8.count) bytes, and the maximum is \(limit). Use a shorter "
+        + "key."
     case .recordTooLarge(let id, let byteCount):
       "\(id) cannot be saved because it would have \(byteCount) bytes, and the "
         + "maximum is \(Limits.recordBytes). Split the content among several records, "
@@ -77,7 +77,7 @@ extension SaveError {
     switch id.key.utf8.count {
     case 0: self = .emptyKey(entity: id.entity)
     case ...Limits.keyBytes: return nil
-    default: self = .keyTooLong(id)
+    default: self = .keyTooLong(id, limit: Limits.keyBytes)
     }
   }
 }

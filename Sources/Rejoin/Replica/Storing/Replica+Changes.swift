@@ -20,10 +20,16 @@ extension Replica {
     stored.changedRecords?.isEmpty == false
   }
 
+  /// The positions of the records that changed since ``takeChangedRecords()`` was
+  /// last called, in order.
+  package var changedRecords: [Int] {
+    (stored.changedRecords ?? []).map { Int($0) }.sorted()
+  }
+
   /// Returns the positions of the records that changed since the last call, in
   /// order.
   package func takeChangedRecords() -> [Int] {
-    let changed = (stored.changedRecords ?? []).map { Int($0) }.sorted()
+    let changed = changedRecords
     stored.changedRecords?.removeAll(keepingCapacity: true)
     return changed
   }

@@ -117,12 +117,10 @@ package struct StoredAssembly {
 
   /// Ends the saves, before the first record is added.
   package mutating func endSaves() throws(WireError) {
-    for prefix in prefixes {
-      guard stored.version.append(prefix) else {
-        throw WireError(
-          code: .invalid, offset: 0,
-          expected: "prefixes with saves that the version lacks")
-      }
+    guard stored.version.setPrefixes(prefixes) else {
+      throw WireError(
+        code: .invalid, offset: 0,
+        expected: "prefixes with saves that the version lacks")
     }
   }
 

@@ -32,10 +32,7 @@ extension ReplicaState {
     for (device, interval) in records.head.saves.intervals {
       stored.version.insert(interval.to, of: device)
     }
-    var hasPrefixes = true
-    for prefix in sections.prefixes {
-      hasPrefixes = stored.version.append(prefix) && hasPrefixes
-    }
+    let hasPrefixes = stored.version.setPrefixes(sections.prefixes)
     var report = MergeReport()
     var refused: [RefusedPart] = []
     let joined = stored.join(&records, [], .faults, &report, &refused)

@@ -36,7 +36,7 @@ import Testing
 
   @Test func saveRefusesLongerKey() throws {
     let id = RecordID("Sailor", Self.tooLong)
-    let error = SaveError.keyTooLong(id)
+    let error = SaveError.keyTooLong(id, limit: 1_024)
     try replica.edit { $0.name = "Ada" }
     let (version, bytes) = (replica.version, replica.state.encoded())
     let edits: [(Transaction) -> Void] = [
@@ -80,7 +80,10 @@ import Testing
   /// and the server.
   @Test func pullRefusesKeyThatItsMemoryCannotHave() throws {
     let key = String(repeating: "k", count: 1006)
-    #expect(throws: SaveError.self) {
+    // The other key contains "6:1006:Sailor" and the name of the server.
+    let error = SaveError.keyTooLong(
+      RecordID("Sailor", key), limit: 1_024 - 13 - 8)
+    #expect(throws: error) {
       try replica.importRows(from: "a server", modifiedAt: 1) {
         $0[Sailor.self, key].name = "Ada"
       }
