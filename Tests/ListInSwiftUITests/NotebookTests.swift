@@ -12,7 +12,7 @@ import Testing
 
 /// Tests the model of the article, and that the article has its code.
 @MainActor
-@Suite(.timeLimit(.minutes(1))) struct NotebookTests {
+@Suite(.timeLimit(.minutes(10))) struct NotebookTests {
   private let store: ReplicaStore
   private let other: ReplicaStore
   private let notebook: Notebook
