@@ -70,9 +70,6 @@ struct HubRows {
     }
   }
 
-  /// The number of bytes in the largest record that was read, with its patches.
-  var greatestByteCount: Int { records.greatestByteCount }
-
   /// Returns whether a replica differs from the rows.
   func differ(from replica: Replica) -> Bool {
     replica.hasChangedRecords

@@ -155,25 +155,20 @@ package final class HubScopes {
     }
     let replica = replica(stored)
     replica.markRecordsChanged()
-    var effect = Effect()
-    let results = changes.map { make($0, in: replica, of: rows, &effect) }
+    var added: Set<DeviceID> = []
+    let results = changes.map { make($0, in: replica, of: rows, &added) }
     if rows.differ(from: replica) {
       try rows.write(replica, on: connection)
     }
     return results
   }
 
-  /// The effect of the changes in a transaction.
-  private struct Effect {
-    /// The devices that are new to the scope.
-    var newDevices: Set<DeviceID> = []
-    /// The number of bytes in the deltas.
-    var byteCount = 0
-  }
-
+  /// Performs a change, unless it is refused.
+  ///
+  /// - Parameter added: The devices that the transaction has added to the scope.
   private func make(
     _ change: HubChange, in replica: Replica, of rows: HubRows,
-    _ effect: inout Effect
+    _ added: inout Set<DeviceID>
   ) -> Result<MergeReport, any Error> {
     switch change {
     case .recordVersion(let version, let device):
@@ -190,50 +185,43 @@ package final class HubScopes {
         .union(report.equivocations.map(\.device))
       let newDevices = devices.filter {
         rows.devices[$0] == nil && before.version[$0].sequence == 0
-          && !effect.newDevices.contains($0)
+          && !added.contains($0)
       }
-      let byteCount = effect.byteCount + delta.byteCount
       do {
         try check(Hub.Write(devices: devices, newDevices: newDevices.count))
-        let count = rows.devices.count + effect.newDevices.count
-        if !newDevices.isEmpty,
-          count + newDevices.count > limits.devicesPerScope
-        {
+        let count = rows.devices.count + added.count + newDevices.count
+        if !newDevices.isEmpty, count > limits.devicesPerScope {
           throw StoreError.tooManyDevices(limit: limits.devicesPerScope)
         }
-        try checkSizes(in: replica, since: before, of: rows, adding: byteCount)
+        try checkSizes(in: replica, since: before)
       } catch {
         replica.revert(to: before)
         return .failure(error)
       }
-      effect.newDevices.formUnion(newDevices)
-      effect.byteCount = byteCount
+      added.formUnion(newDevices)
       replica.markChanged(changed)
       return .success(report)
     }
   }
 
-  /// Checks the sizes of the records that a delta has changed.
+  /// Checks the sizes of the records that a delta changed.
   ///
-  /// - Parameter added: The number of bytes in the deltas of the transaction.
   /// - Throws: ``StoreError/recordTooLarge(_:byteCount:limit:)``
   private func checkSizes(
-    in replica: Replica, since before: ReplicaState, of rows: HubRows,
-    adding added: Int
+    in replica: Replica, since before: ReplicaState
   ) throws(StoreError) {
-    // A byte of a delta can stand for a device ID or a prefix that a record
-    // contains in full. Most records are small enough without a closer look.
-    if rows.greatestByteCount + added * 64 <= limits.bytesPerRecord { return }
-    for position in replica.changedRecords {
+    let limit = limits.bytesPerRecord
+    for position in replica.changedRecords
+    where replica.mayExceed(limit, at: position) {
       let byteCount = replica.stored.encodedRecord(at: position).count
-      if byteCount <= limits.bytesPerRecord { continue }
+      if byteCount <= limit { continue }
       let former =
         position < before.recordCount
         ? before.encodedRecord(at: position).count : 0
       if byteCount > former + Hub.Limits.smallGrowth {
         throw .recordTooLarge(
           replica.stored.recordID(at: position), byteCount: byteCount,
-          limit: limits.bytesPerRecord)
+          limit: limit)
       }
     }
   }

@@ -138,12 +138,6 @@ struct RecordRows {
     return .body(stored.encodedRecord(at: position))
   }
 
-  /// The number of bytes in the largest record with its patches, or in a small
-  /// record.
-  var greatestByteCount: Int {
-    patches.values.reduce(patching.least) { max($0, $1.body + $1.bytes) }
-  }
-
   private mutating func write(
     _ body: [UInt8], _ position: Int, of replica: Replica, in scope: Int64,
     on connection: any SQLConnection

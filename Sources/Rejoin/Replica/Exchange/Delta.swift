@@ -114,9 +114,6 @@ public struct Delta: Sendable {
   /// The number of records.
   package var recordCount: Int { message.head.recordCount }
 
-  /// The number of bytes in the encoded delta.
-  package var byteCount: Int { message.bytes.count }
-
   /// The records that the delta covers, or `nil` for all.
   package var range: RecordRange? { message.head.range }
 

@@ -34,6 +34,13 @@ extension Replica {
     return changed
   }
 
+  /// Returns whether an encoded record may have more bytes than a limit.
+  ///
+  /// It is faster than encoding the record.
+  package func mayExceed(_ limit: Int, at position: Int) -> Bool {
+    stored.byteBound(ofRecordAt: position, isTight: false) > limit
+  }
+
   /// Records that a store wrote a record.
   ///
   /// See ``ReplicaState/recordWritten(_:)``.
