@@ -128,7 +128,7 @@ extension RecordReader {
     guard let saves = touchingSaves(missing) else { return }
     try connection.run(
       HubQueries.touchedRecords(connection.dialect),
-      [saves, .integer(Int64(limit) + 1)]
+      [saves, .integer(Int64(min(limit, .max - 1)) + 1)]
     ) { row in
       try add(row)
     }

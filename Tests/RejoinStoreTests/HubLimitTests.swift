@@ -49,6 +49,13 @@ import Testing
       try await session.apply(part, in: scope)
       held = try await session.version(of: scope)
     }
+    let unlimited = try await self.session(database) {
+      ($0.recordsPerDelta, $0.devicesPerScope) = (.max, .max)
+      $0.bytesPerRecord = .max
+    }
+    #expect(
+      try await unlimited.delta(since: ReplicaVersion(), in: scope)
+        == phone.delta())
     // The same limit holds for the delta that the hub sends.
     await #expect(throws: StoreError.tooManyRecords(11, limit: 10)) {
       try await session.delta(since: ReplicaVersion(), in: self.scope)

@@ -97,11 +97,16 @@ extension Suite {
       "W20", "the version of a hub on \(database.rawValue), by fields ahead",
       size: fields, per: "request"
     ) { scale in
-      let (hub, other) = (
-        try FilledHub(fields: 100, database),
-        try Dataset(fields: scale(fields)).replica(9)
-      )
-      _ = try hub.apply(Delta(other.delta()?.changes ?? []))
+      let hub = try FilledHub(fields: 100, database)
+      // The hub lacks the save before the deletions.
+      let other = try Dataset(
+        fields: scale(fields) * Dataset.fieldsPerRecord
+      ).replica(9)
+      let before = other.version
+      try other.save { transaction in
+        for id in other.recordIDs(of: "Item") { transaction.delete(id) }
+      }
+      if let delta = other.delta(since: before) { _ = try hub.apply(delta) }
       let count = scale(100)
       return Work(operations: count, expecting: count, setUp: {}) { _ in
         try (0..<count).count { _ in
@@ -171,7 +176,12 @@ private final class FilledHub {
     replica = try data.replica()
     let file = folder.file("hub.sqlite")
     let hub = try blocking {
-      try await Hub(connections: 1) { try database.connect(file) }
+      // One request fills the hub.
+      var limits = Hub.Limits()
+      limits.recordsPerDelta = .max
+      return try await Hub(connections: 1, limits: limits) {
+        try database.connect(file)
+      }
     }
     session = hub.makeSession { _ in }
     try send(since: ReplicaVersion())
