@@ -20,7 +20,8 @@
 /// until the server answers.
 ///
 /// The connection works through a pooler that assigns a session to each
-/// transaction, because it uses nothing that outlasts a transaction.
+/// transaction. Only a hub on a direct connection prepares statements, which
+/// belong to the session.
 public final class PostgreSQLConnection: SQLConnection {
   public var dialect: SQLDialect { .postgresql }
   public var isIdle: Bool {
@@ -32,7 +33,7 @@ public final class PostgreSQLConnection: SQLConnection {
   /// Whether a cancel request may be pending, which could stop a later
   /// statement.
   private var isUncertain = false
-  /// What was sent and whose answers are unread.
+  /// The messages whose answers are unread.
   private var unanswered: [Sent] = []
   private var isInTransaction = false
   private var isReadOnly = false
@@ -196,7 +197,7 @@ public final class PostgreSQLConnection: SQLConnection {
       if case .preparation(let statement) = message, failure != nil {
         kept?[statement] = nil
       }
-      // The server no longer has a statement, or has changed its result.
+      // A prepared statement is missing on the server, or its result changed.
       if [.other("26000"), .other("0A000")].contains(failure?.code) {
         kept = kept.map { _ in [:] }
       }

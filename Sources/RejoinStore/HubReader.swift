@@ -20,20 +20,26 @@ enum HubQueries {
       + "WHERE s.name = $1"
   }
 
+  /// Reads the records that a condition selects for each row of a source.
+  private static func recordRows(
+    _ dialect: SQLDialect, of source: String, where condition: String
+  ) -> String {
+    "SELECT r.record, r.entity, r.key, r.body FROM \(source) "
+      + dialect.lookup(
+        "record, entity, key, body", in: "rejoin_record", as: "r",
+        where: condition)
+  }
+
   /// Reads records by ID.
   static let records = RowStatement(.bytes("entity"), .bytes("key")) {
-    "SELECT r.record, r.entity, r.key, r.body FROM \($1) "
-      + $0.lookup(
-        "record, entity, key, body", in: "rejoin_record", as: "r",
-        where: "r.scope = u.scope AND r.entity = u.entity AND r.key = u.key")
+    recordRows(
+      $0, of: $1,
+      where: "r.scope = u.scope AND r.entity = u.entity AND r.key = u.key")
   }
 
   /// Reads records by number.
   static let numberedRecords = RowStatement(.integer("record")) {
-    "SELECT r.record, r.entity, r.key, r.body FROM \($1) "
-      + $0.lookup(
-        "record, entity, key, body", in: "rejoin_record", as: "r",
-        where: "r.record = u.record")
+    recordRows($0, of: $1, where: "r.record = u.record")
   }
 
   /// Reads the patches of records.
@@ -70,11 +76,10 @@ enum HubQueries {
 
   /// Reads touched records up to a limit.
   static func touchedRecords(_ dialect: SQLDialect) -> String {
-    "SELECT r.record, r.entity, r.key, r.body FROM "
-      + "(SELECT DISTINCT t.record FROM \(touches(dialect)) LIMIT $2) f "
-      + dialect.lookup(
-        "record, entity, key, body", in: "rejoin_record", as: "r",
-        where: "r.record = f.record")
+    recordRows(
+      dialect,
+      of: "(SELECT DISTINCT t.record FROM \(touches(dialect)) LIMIT $2) f",
+      where: "r.record = f.record")
   }
 
   /// Reads the numbers of the touched records after an ID, in the order of

@@ -165,7 +165,8 @@ package final class HubScopes {
 
   /// Performs a change, unless it is refused.
   ///
-  /// - Parameter added: The devices that the transaction has added to the scope.
+  /// - Parameter added: The devices that earlier changes of the transaction
+  ///   added.
   private func make(
     _ change: HubChange, in replica: Replica, of rows: HubRows,
     _ added: inout Set<DeviceID>

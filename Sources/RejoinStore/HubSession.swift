@@ -30,8 +30,8 @@ public struct HubSession: Sendable {
   /// result, because the join shows which devices the delta writes for.
   ///
   /// The hub ignores a delta without intervals. A device sends one if it has
-  /// nothing new except incomplete saves of other devices. Their complete saves
-  /// come from the devices that made them.
+  /// nothing new except incomplete saves of other devices. The devices that made
+  /// these saves send them completely.
   ///
   /// - Returns: A report that shows whether the scope has advanced, and the
   ///   faults that the hub found.

@@ -99,7 +99,7 @@ import Testing
     connection.reset()
     try exchange(tablet, hub)
     #expect(tablet[Note.self, "1"]?.views == 5)
-    // Four transactions, of which one writes. SQLite has no round trips.
+    // One of the four transactions writes. SQLite has no round trips.
     if database == .postgresql {
       #expect(connection.roundTrips <= 14, "\(connection.statements)")
     }

@@ -91,8 +91,8 @@ import Testing
   private func expectIndexes(
     _ connection: Explaining, _ state: String
   ) {
-    // Reading a scope and its devices, records by ID, by number and in order,
-    // roster, touches, patches; writing each table.
+    // Some statements read: the scope with its devices, records by ID, by
+    // number and in order, the roster, touches and patches. The others write.
     #expect(connection.plans.count >= 12, "\(connection.plans.keys)")
     for (sql, plan) in connection.plans {
       #expect(

@@ -62,7 +62,7 @@ import Testing
       for i in first..<(first + Self.recordsPerSave) {
         transaction[Note.self, key(i)].title = "A note of save \(number)"
       }
-      // Change a record of an earlier save, too.
+      // Also change a record of an earlier save.
       transaction[Note.self, key(number * 37)].views.increment(by: 1)
     }
   }

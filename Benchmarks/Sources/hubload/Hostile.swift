@@ -128,8 +128,7 @@ private actor Attack {
   /// The check of the session refused a message.
   private struct Refused: Error {}
 
-  /// Sends the messages, and starts again after the last, until a duration has
-  /// passed.
+  /// Sends the messages repeatedly for a duration.
   ///
   /// - Parameter interval: The time from one message to the next, or `nil` to
   ///   send without a pause.

@@ -74,7 +74,7 @@ final class HubProcess {
     process.waitUntilExit()
   }
 
-  /// The hub stopped, and has printed why.
+  /// The hub stopped after it printed the reason.
   struct Stopped: Error {}
 
   /// - Returns: The bytes of the answer, or `nil` if they are empty.
