@@ -54,7 +54,7 @@ extension SavePlan {
   private var overwrittenMarks: [DroppedChange] {
     let seen = record.fetched[.existence].clock
     let isUnseen = now[.existence].marks.contains {
-      !$0.isDeletion && !seen.contains($0.dot)
+      $0.kind == .alive && !seen.contains($0.dot)
     }
     guard decision.isConflict, now.exists, isUnseen else { return [] }
     return [drop(.existence, .overwritten(now[.existence]))]

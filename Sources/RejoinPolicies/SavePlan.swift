@@ -100,6 +100,9 @@ struct SavePlan {
     {
       return error
     }
+    if writes, replica.isPurged(record.id, since: shownExistence) {
+      return .purged(record.id)
+    }
     return editsToApply.sorted { $0.key < $1.key }
       .first { !replica.accepts($0.value.edit, of: $0.key, in: record.id) }
       .map { .counterOverflow(record.id, field: $0.key.name) }
@@ -125,34 +128,40 @@ struct SavePlan {
   var deletes: Bool { decision.deletion.map { !$0.isRefused } ?? false }
 
   func execute(in transaction: Transaction) {
-    guard let deletion = decision.deletion else {
-      return write(in: transaction, creatingAgain: fieldsToDrop)
+    if writes {
+      return write(
+        in: transaction,
+        creatingAgain: !record.isDeleted
+          ? fieldsToDrop : seesAll ? now.states : record.seenStates)
     }
-    if deletion.isRefused { return }
-    // For `.delete`, every change in the store counts as seen.
-    let seesAll = deletion == .delete
-    guard record.isCreatedAgain else {
-      return transaction.delete(
-        record.id, observed: (seesAll ? now : record.fetched)[.existence],
+    if deletes {
+      transaction.delete(
+        record.id, observed: shownExistence,
         seen: seesAll ? now.clock : record.seenSaves(now))
     }
-    write(
-      in: transaction, seesAll: seesAll,
-      creatingAgain: seesAll ? now.states : record.seenStates)
+  }
+
+  /// Whether every change in the store counts as seen.
+  private var seesAll: Bool { decision.deletion == .delete }
+
+  /// The existence of the record that the save observes.
+  private var shownExistence: FieldState {
+    (seesAll ? now : record.fetched)[.existence]
+  }
+
+  /// Whether the save writes to the record, and does not just delete it.
+  private var writes: Bool {
+    if record.isDeleted { return deletes && record.isCreatedAgain }
+    let touches = record.changes.isTouched && !decision.dropsMergeableEdits
+    return touches || !written.isEmpty || !editsToApply.isEmpty
   }
 
   private func write(
-    in transaction: Transaction, seesAll: Bool = false,
-    creatingAgain: [FieldKey: FieldState]?
+    in transaction: Transaction, creatingAgain: [FieldKey: FieldState]?
   ) {
     let edits = editsToApply
-    let touches = record.changes.isTouched && !decision.dropsMergeableEdits
-    guard
-      record.isDeleted || touches || !written.isEmpty || !edits.isEmpty
-    else { return }
     transaction.ensureExists(
-      record.id, observed: (seesAll ? now : record.fetched)[.existence],
-      recreatingWith: creatingAgain)
+      record.id, observed: shownExistence, recreatingWith: creatingAgain)
     for key in differences.keys.sorted() { write(key, in: transaction) }
     for (key, value) in resolved.sorted(by: { $0.key < $1.key }) {
       let isQuiet = record.quiet.contains(key)

@@ -4,10 +4,12 @@
 struct Existence: Equatable {
   /// Whether the record has a deletion.
   fileprivate(set) var hasDeletion = false
-  /// Whether the deletions leave an edit or another mark uncovered.
+  /// Whether any save edited the record, or a mark shows that it exists.
+  fileprivate(set) var isEdited = false
+  /// Whether the deletions and purges leave an edit or such a mark uncovered.
   fileprivate(set) var updateWins = false
 
-  var deleteWins: Bool { updateWins && !hasDeletion }
+  var deleteWins: Bool { isEdited && !hasDeletion }
 
   func holds(_ rule: DeletionRule) -> Bool {
     switch rule {
@@ -15,20 +17,20 @@ struct Existence: Equatable {
     case .deleteWins: deleteWins
     }
   }
-
-  /// Returns whether the record is deleted under a rule.
-  func isDenied(_ rule: DeletionRule) -> Bool { hasDeletion && !holds(rule) }
 }
 
 extension RecordState {
   /// The existence according to the marks and the clocks of all fields.
   var derivedExistence: Existence {
-    let seen = covered ?? VectorClock()
+    let (marks, seen) = (marks, covered ?? VectorClock())
+    let alive = marks.filter { $0.payload.kind == .alive }
+    let fields = slots.filter { $0.name != 0 }
     var existence = Existence()
-    existence.hasDeletion = covered != nil
+    existence.hasDeletion = marks.contains { $0.payload.kind == .deletion }
+    existence.isEdited = !alive.isEmpty || !fields.isEmpty
     existence.updateWins =
-      marks.contains { !$0.payload.isDeletion && !seen.contains($0.dot) }
-      || slots.contains { $0.name != 0 && !$0.isContained(in: seen) }
+      alive.contains { !seen.contains($0.dot) }
+      || fields.contains { !$0.isContained(in: seen) }
     return existence
   }
 
@@ -39,18 +41,21 @@ extension RecordState {
   func existence(afterChangeAt i: Int) -> Existence {
     if slots[i].name == 0 { return derivedExistence }
     var existence = existence
+    existence.isEdited = true
     existence.updateWins =
       existence.updateWins
       || !slots[i].isContained(in: covered ?? VectorClock())
     return existence
   }
 
-  /// The last save of each device that edited the record or marked it alive.
+  /// The last save of each device that edited the record or marked it alive,
+  /// except saves that a purge covers.
   var edits: VectorClock {
-    let marks = marks.filter { !$0.payload.isDeletion }
-    return VectorClock(
+    let alive = marks.filter { $0.payload.kind == .alive }
+    let edits = VectorClock(
       joining: slots.lazy.filter { $0.name != 0 }.map(\.clock)
-        + marks.map { VectorClock($0.dot) })
+        + alive.map { VectorClock($0.dot) })
+    return marks.purged.map { edits.saves(beyond: $0) } ?? edits
   }
 
   /// The saves that touched the record.

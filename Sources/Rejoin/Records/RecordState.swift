@@ -20,7 +20,7 @@ struct RecordState: Sendable {
 
   /// Whether the record exists, according to the marks and clocks in its slots.
   private(set) var existence = Existence()
-  /// The saves that any deletion covers, or `nil` without a deletion.
+  /// The saves that deletions and purges cover, or `nil` without any.
   private(set) var covered: VectorClock?
   /// Whether any field may contain a reference.
   ///
@@ -124,10 +124,19 @@ struct RecordState: Sendable {
   func exists(_ rule: DeletionRule) -> Bool { existence.holds(rule) }
 
   /// Returns whether the record is deleted or purged under a rule.
-  func isDead(_ rule: DeletionRule) -> Bool { existence.isDenied(rule) }
+  func isDead(_ rule: DeletionRule) -> Bool {
+    covered != nil && !existence.holds(rule)
+  }
 
-  /// Whether the contents of the record were purged.
-  var isPurged: Bool { marks.contains(where: \.payload.isPurge) }
+  /// Whether purges or their announcements name the deletions of the record.
+  var hasFinalDeletions: Bool {
+    existence.hasDeletion && marks.nameEveryDeletion()
+  }
+
+  /// Returns whether the record is deleted, and the deletion cannot be undone.
+  func isPurged(_ rule: DeletionRule) -> Bool {
+    isDead(rule) && marks.nameEveryDeletion()
+  }
 }
 
 extension RecordState {

@@ -239,9 +239,9 @@ public final class Replica {
       "\(device) has been used: fork under a device ID that is new")
     var state = state
     // The fork treats this device like any other device with the same version.
-    state.stability.note(
-      state.version.vectorClock, of: state.device,
-      holding: state.version.vectorClock)
+    let held = state.version.vectorClock
+    state.stability.record(
+      held, of: state.device, holding: held, mayPass: true)
     // The fork replaces no device, so its first save must not retire one.
     state.identity = Identity(device)
     return Replica(

@@ -16,7 +16,8 @@ extension FieldState {
     case .ledger: "total \(total)"
     case .existence:
       marks.map { mark in
-        mark.covered.map { "deleted, covering \($0)" } ?? "alive"
+        mark.kind == .alive
+          ? "alive" : "\(mark.kind.inspected), seen \(mark.seen)"
       }.joined(separator: "; ")
     }
   }
@@ -47,11 +48,23 @@ extension FieldState {
           "device": .text(mark.dot.device.hexadecimal),
           "n": .wide(mark.dot.sequence),
           "time": .wide(mark.time.rawValue),
-          "covered": mark.covered.map { Inspection.json($0) }
-            ?? .scalar(.null),
-          "purge": .scalar(.bool(mark.isPurge)),
+          "kind": .text(mark.kind.inspected),
+          "final": .scalar(.bool(mark.isFinal)),
+          "seen": mark.kind == .alive
+            ? .scalar(.null) : Inspection.json(mark.seen),
         ])
       }
+    }
+  }
+}
+
+extension RecordMark.Kind {
+  fileprivate var inspected: String {
+    switch self {
+    case .alive: "alive"
+    case .deletion: "deleted"
+    case .purgeAnnouncement: "purge announced"
+    case .purge: "purged"
     }
   }
 }

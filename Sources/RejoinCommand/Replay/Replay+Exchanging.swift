@@ -7,11 +7,13 @@ extension Replay {
   func sync(_ line: inout ScriptLine) throws(ScriptError) {
     let sender = try devices.replica(try line.text("from"), in: line)
     let receiver = try device(&line, "to")
-    let asked = sender.recordVersion(receiver.version, of: receiver.device)
-    let delta = sender.delta(since: receiver.version)
-    var told = receiver.recordVersion(sender.version, of: sender.device)
-    if let delta { told.add(receiver.apply(try sent(delta, line))) }
-    print([(asked, sender), (told, receiver)])
+    var received = MergeReport()
+    if let delta = sender.delta(since: receiver.version) {
+      received = receiver.apply(try sent(delta, line))
+    }
+    received.add(receiver.recordVersion(sender.version, of: sender.device))
+    let answer = sender.recordVersion(receiver.version, of: receiver.device)
+    print([(answer, sender), (received, receiver)])
   }
 
   func merge(_ line: inout ScriptLine) throws(ScriptError) {

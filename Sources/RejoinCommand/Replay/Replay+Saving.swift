@@ -70,7 +70,10 @@ extension Replay {
 
   func purge(_ line: inout ScriptLine) throws(ScriptError) {
     let replica = try device(&line)
-    attempt { () throws(SaveError) in try replica.purgeDeletedRecords() }
+    attempt { () throws(SaveError) in
+      _ = try replica.purgeDeletedRecords()
+      return SaveReport()
+    }
   }
 
   func retire(_ line: inout ScriptLine) throws(ScriptError) {

@@ -34,8 +34,12 @@ final class ExploredReplicas<Replica: TestedReplica> {
   let devices: [DeviceID]
   /// The devices that stand for imported rows.
   let imports: [DeviceID]
+  /// The devices that pull from a server, one for each device.
+  let pullDevices: [DeviceID]
   /// Every field, including the existence of records.
   let paths: [FieldPath]
+  /// The states of the devices at the start, when drafts are fetched.
+  private(set) var starts: [DeviceID: Int] = [:]
   var counts = ExplorerCounts()
 
   private(set) var states: [State] = []
@@ -76,8 +80,9 @@ final class ExploredReplicas<Replica: TestedReplica> {
     self.program = program
     let names = DeviceNames()
     devices = (0..<3).map(names.device)
+    pullDevices = program.isPulling ? (3..<6).map(names.device) : []
     history = OracleHistory(schema: program.universe.schema)
-    paths = Self.paths(program, devices)
+    paths = Self.paths(program, devices, pullDevices)
     imports = program.saves.compactMap { save in
       guard case .bringIn(let rows) = save else { return nil }
       var blank = Replica(
@@ -91,7 +96,8 @@ final class ExploredReplicas<Replica: TestedReplica> {
 
   /// Returns every field that a program can touch.
   private static func paths(
-    _ program: ExplorerProgram, _ devices: [DeviceID]
+    _ program: ExplorerProgram, _ devices: [DeviceID],
+    _ pullDevices: [DeviceID]
   ) -> [FieldPath] {
     var paths = program.universe.records.flatMap { id in
       program.universe.fields.map { FieldPath(id, $0) }
@@ -104,17 +110,49 @@ final class ExploredReplicas<Replica: TestedReplica> {
         paths.append(FieldPath(id, key))
       }
     }
+    for device in pullDevices {
+      paths.append(OracleReplica.path(ofPullDevice: device))
+    }
+    for path in program.universe.paths where program.isPulling {
+      let memory = OracleReplica.memory(
+        of: path.id, from: ExplorerProgram.server)
+      paths.append(FieldPath(memory, path.key))
+    }
     let ids = Set(paths.map(\.id)).union(program.universe.records)
     return paths + ids.sorted().map { FieldPath($0, .existence) }
   }
 
-  /// Returns the state of an unused replica.
-  func empty(_ i: Int) throws(ScriptMismatch) -> Int {
-    let device = devices[i]
-    let replica = Replica(
-      device: device, schema: program.universe.schema, makeDeviceID: { device })
-    return try intern(
-      replica, OracleReplica(device, history: history), before: 0)
+  /// Returns the states of the devices at the start, when each has received the
+  /// first saves of the others.
+  func start() throws(ScriptMismatch) -> [Int] {
+    var pairs: [(replica: Replica, model: OracleReplica)] = []
+    for (i, device) in devices.enumerated() {
+      let other = pullDevices.isEmpty ? device : pullDevices[i]
+      var replica = Replica(
+        device: device, schema: program.universe.schema,
+        makeDeviceID: { other })
+      var model = OracleReplica(device, history: history)
+      if !program.introduction.isEmpty {
+        let first = ExplorerProgram.Save.verbs(program.introduction[i])
+        _ = try perform(first, &replica, &model, now: 0)
+      }
+      pairs.append((replica, model))
+    }
+    for i in devices.indices {
+      for j in devices.indices where j != i {
+        let letter = try World<Replica>.letter(
+          from: pairs[i].replica, pairs[i].model,
+          since: pairs[j].replica.version, at: pairs[j].model)
+        guard let letter else { continue }
+        _ = pairs[j].replica.apply(letter.message, now: 0)
+        pairs[j].model.apply(letter.model, now: 0)
+      }
+    }
+    return try pairs.map { (replica, model) throws(ScriptMismatch) in
+      let state = try intern(replica, model, before: 0)
+      starts[model.device] = state
+      return state
+    }
   }
 
   func letter(_ number: Int) -> Letter { letters[number - 1] }
@@ -195,11 +233,42 @@ extension ExploredReplicas {
           of: OracleReplica.importing(rows, as: name, history: history))
         model.hear(heard, now: now)
         place = heard
+      case .pull(let rows, let time):
+        let i = devices.firstIndex(of: model.device) ?? 0
+        dot = try replica.pull(
+          rows, from: ExplorerProgram.server, modifiedAt: time, now: now)
+        place = model.pull(
+          rows, from: ExplorerProgram.server, modifiedAt: time,
+          as: pullDevices[i], now: now)
+      case .draft(let id, let edits):
+        return try commit(edits, of: id, &replica, &model, now: now)
       }
     } catch let error as ScriptMismatch { throw error } catch {
       throw ScriptMismatch("a save throws \(error)")
     }
     try agree("dot of a save", dot, place.map { history.saves[$0].dot })
+    return place
+  }
+
+  /// Saves edits of a record as it was at the start.
+  private func commit(
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, _ replica: inout Replica,
+    _ model: inout OracleReplica, now: Int64
+  ) throws -> Int? {
+    guard let start = starts[model.device] else { return nil }
+    let (shown, company) = (states[start], ScriptCompany())
+    let record = shown.replica.fetch(id)
+    if model.mustRefuse(editOf: id, fetchedBy: shown.model) {
+      let dot = try? replica.save(
+        edits, of: id, shown: record, with: company, now: now)
+      try agree("a save that restores a part of a purged record", dot, nil)
+      return nil
+    }
+    let dot = try replica.save(
+      edits, of: id, shown: record, with: company, now: now)
+    let place = model.save(
+      edits, of: id, seen: shown.model.held, with: company, now: now)
+    try agree("dot of a draft", dot, place.map { history.saves[$0].dot })
     return place
   }
 
@@ -377,6 +446,11 @@ extension ExploredReplicas {
       against: model, program.universe.records, program.universe.fields,
       named: name)
     try replica.checkLatest(against: model, named: name)
+    if program.hasPurgeLaw, !model.isAhead {
+      for id in program.universe.records {
+        try model.checkPurges(of: id, named: name)
+      }
+    }
     guard states.count < ExplorerConfiguration.stateLimit else {
       throw ScriptMismatch(
         "the program has too many states: take fewer saves or times")
@@ -448,7 +522,7 @@ extension ExploredReplicas {
   /// Returns the received saves of a replica, as a key.
   private func sharedKey(_ model: OracleReplica) -> [Int] {
     var key: [Int] = []
-    for device in devices + imports {
+    for device in devices + imports + pullDevices {
       key.append(Int(model.clock[device]))
       key.append(Int(model.knowledge.times[device]?.rawValue ?? 0))
     }
@@ -475,7 +549,7 @@ extension ExploredReplicas {
     let range = ranges[delta.range] ?? ranges.count
     ranges[delta.range] = range
     var key = [range]
-    for device in devices + imports {
+    for device in devices + imports + pullDevices {
       let interval = delta.intervals[device]
       key.append(Int(interval?.from ?? 0))
       key.append(Int(interval?.to ?? 0))
@@ -487,7 +561,7 @@ extension ExploredReplicas {
       key += (delta.fields[path]?.members ?? []).map(Int.init) + [-1]
       guard let fragment = delta.fragments[path] else { continue }
       key += [fragment.isWhole ? -2 : -3]
-      for device in devices + imports {
+      for device in devices + imports + pullDevices {
         key += [Int(fragment.clock[device]), Int(fragment.basis[device])]
       }
     }

@@ -10,6 +10,7 @@ extension Explorer {
     }
     path.reverse()
     var writer = ExplorerScriptWriter()
+    writer.introduce(program)
     for (from, to) in zip(path, path.dropFirst()) {
       if let action = action(from: table[from], to: table[to]) {
         add(action, in: table[from], to: &writer)
@@ -34,7 +35,7 @@ extension Explorer {
   ) {
     switch action {
     case .save(let save, let i, let time):
-      writer.save(program.saves[save], on: i, at: program.times[time])
+      writer.save(save, of: program, on: i, at: program.times[time])
     case .sync(let i, let j): writer.steps.append(.sync(from: i, to: j))
     case .part(let i, let j):
       let letter = try? message(
@@ -61,18 +62,39 @@ struct ExplorerScriptWriter {
   private var names: [Int: Int] = [:]
   private var next = 0
 
+  /// Adds the first save of each device, their exchange, and the drafts.
+  mutating func introduce(_ program: ExplorerProgram) {
+    if program.introduction.isEmpty { return }
+    for (i, verbs) in program.introduction.enumerated() {
+      steps.append(.save(on: i, verbs))
+    }
+    for i in 0..<3 {
+      for j in 0..<3 where j != i { steps.append(.sync(from: i, to: j)) }
+    }
+    for (number, save) in program.saves.enumerated() {
+      guard case .draft(let id, _) = save else { continue }
+      for i in 0..<3 {
+        steps.append(.fetch(on: i, id, context: 3 * number + i))
+      }
+    }
+  }
+
   /// Adds a save while the device's clock shows `time`.
   mutating func save(
-    _ save: ExplorerProgram.Save, on i: Int, at time: Int64
+    _ number: Int, of program: ExplorerProgram, on i: Int, at time: Int64
   ) {
     if time != 0 { steps.append(.setClock(of: i, to: time)) }
     let step: ScriptStep =
-      switch save {
+      switch program.saves[number] {
       case .verbs(let verbs): .save(on: i, verbs)
       case .undo(let again): .undo(on: i, again: again)
       case .purge: .purge(i)
       case .retire(let j): .retire(on: i, j)
       case .bringIn(let rows): .bringIn(on: i, rows)
+      case .pull(let rows, let modified):
+        .pull(on: i, from: ExplorerProgram.server, at: modified, rows)
+      case .draft(_, let edits):
+        .commit(context: 3 * number + i, edits)
       }
     steps.append(step)
     if time != 0 { steps.append(.setClock(of: i, to: 0)) }

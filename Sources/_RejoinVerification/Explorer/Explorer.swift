@@ -77,9 +77,9 @@ public struct Explorer<Replica: TestedReplica> {
     var broken: (place: Int, mismatch: ScriptMismatch)?
     do throws(ScriptMismatch) {
       try Premises.check()
-      let start = ExplorerConfiguration(
-        try replicas.empty(0), try replicas.empty(1), try replicas.empty(2))
-      _ = table.insert(start, from: 0)
+      let start = try replicas.start()
+      _ = table.insert(
+        ExplorerConfiguration(start[0], start[1], start[2]), from: 0)
       while place < table.count {
         if place % 4096 == 4095, !goesOn() {
           counts.isComplete = false
@@ -190,21 +190,17 @@ extension Explorer {
     _ i: Int, _ j: Int, in configuration: ExplorerConfiguration
   ) throws(ScriptMismatch) -> ExplorerConfiguration? {
     var next = configuration
-    var letter = 0
-    for (a, b) in [(i, j), (j, i)] {
-      let (old, other) = (next.state(a), next.state(b))
-      let new = try replicas.acknowledging(other, on: old)
-      try checkCut(from: old, to: new, telling: other, in: next)
-      next = next.replacing(a, by: new)
-      if a == i {
-        // Write the message before the receiver records the sender's version.
-        letter = try message(from: i, since: j, in: next)
-      }
-    }
+    let letter = try message(from: i, since: j, in: next)
     if letter != 0,
       let told = try deliver(letter, half: nil, to: j, in: next)
     {
       next = told
+    }
+    for (a, b) in [(j, i), (i, j)] {
+      let (old, other) = (next.state(a), next.state(b))
+      let new = try replicas.acknowledging(other, on: old)
+      try checkCut(from: old, to: new, telling: other, in: next)
+      next = next.replacing(a, by: new)
     }
     return next
   }

@@ -108,11 +108,21 @@ extension ExplorerProgram {
     [a[theme, .int(2)], .edit(a, log, .append(.cancelling))],
     [a[theme, nil], a.appending(-1, to: log), b.appending(3, to: log)])
 
-  /// A record that is deleted, purged, and concurrently edited.
-  public static let purges = ExplorerProgram(
-    "purges", about: [name],
-    .verbs([a[name, .int(1)], .touch(b)]), .verbs([.delete(a)]), .purge,
-    .verbs([a[name, .int(2)]]))
+  /// Returns a program that deletes a record, purges it, and meanwhile brings it
+  /// back in some ways.
+  public static func purges(
+    _ rule: DeletionRule, beside name: String, _ others: Save...
+  ) -> ExplorerProgram {
+    var program = ExplorerProgram(
+      "purges beside \(name), \(rule.rawValue)",
+      universe: universe(of: [Self.name, count], rule),
+      saves: [.verbs([.delete(a)]), .purge, .purge] + others)
+    program.introduction = [
+      [a[Self.name, .int(1)], a.adding(1, to: count)],
+      [a.adding(2, to: count), .touch(b)], [.touch(b)],
+    ]
+    return program
+  }
 
   /// A device that is retired and returns.
   public static let retirement = ExplorerProgram(

@@ -35,7 +35,7 @@ extension ExplorerProgram {
       existence(.updateWins).first(3).splitting(savers: [[0], [1], [2]]),
       existence(.deleteWins).first(3).splitting(savers: [[0], [0], [1]]),
     ]
-    programs += special(kept: 1) + parts(kept: 1)
+    programs += purging(by: [2]) + special(kept: 1) + parts(kept: 1)
     return programs
   }()
 
@@ -51,7 +51,6 @@ extension ExplorerProgram {
   /// Returns programs with other actions than saves of verbs.
   private static func special(kept: Int) -> [ExplorerProgram] {
     [
-      purges.reduced(savers: [[0], [1], [0], [1, 2]], times: [0], kept: 0),
       retirement.reduced(
         savers: [[0], [1], [0], [2]], times: [0], kept: kept),
       imports.reduced(savers: [[0], [1], [2], [0]], times: [0], kept: kept),
@@ -84,11 +83,32 @@ extension ExplorerProgram {
         savers: [[0], [1], [2]], times: [0, 1, 3_600_000], kept: 3)
     ]
 
+  /// Returns programs that purge a record while a device edits, restores, undoes
+  /// or pulls.
+  ///
+  /// - Parameter others: The devices that do so.
+  private static func purging(by others: [Int]) -> [ExplorerProgram] {
+    let (edit, rows) = (a[name, .int(2)], [a[name, .int(7)]])
+    return [DeletionRule.updateWins, .deleteWins].flatMap { rule in
+      [
+        purges(rule, beside: "an edit", .verbs([edit])),
+        purges(rule, beside: "a restoration", .verbs([.undelete(a)])),
+        purges(rule, beside: "a draft", .draft(a, [name: .write(.int(2))])),
+        purges(rule, beside: "a pull", .pull(rows, at: 1)),
+      ].map {
+        $0.reduced(savers: [[0], [0], [0], others], times: [0], kept: 0)
+      } + [
+        purges(
+          rule, beside: "an undo", .undo(again: false)
+        ).reduced(savers: [[1], [0], [0], [1]], times: [0], kept: 0)
+      ]
+    }
+  }
+
   /// The programs that come first in a nightly run.
   public static let nightlySpecial: [ExplorerProgram] =
-    [
-      purges.reduced(
-        savers: [[0], [1], [0, 1, 2], [1, 2]], times: [0], kept: 1),
+    purging(by: [0, 1, 2])
+    + [
       existence(.updateWins).splitting(savers: [[0], [1], [2], [0]]),
       existence(.deleteWins).splitting(savers: [[0], [0], [1], [2]]),
     ] + special(kept: 2) + parts(kept: 2)

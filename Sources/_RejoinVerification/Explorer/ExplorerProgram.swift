@@ -29,6 +29,11 @@ public struct ExplorerProgram: Sendable {
     case retire(Int)
     /// An import of rows that every device already has.
     case bringIn([ScriptVerb])
+    /// A pull of rows that a server changed at a time, in milliseconds since
+    /// 1970.
+    case pull([ScriptVerb], at: Int64)
+    /// Edits of a record as a draft shows it that was fetched at the start.
+    case draft(RecordID, [FieldKey: FieldEdit])
   }
 
   /// One to seven saves.
@@ -45,6 +50,9 @@ public struct ExplorerProgram: Sendable {
   public var splits = true
   /// Whether devices also send and keep parts of transfers.
   public var takesParts = false
+  /// The first save of each device, which all devices have received at the
+  /// start, or none.
+  public var introduction: [[ScriptVerb]] = []
 
   /// Creates a program whose saves consist of verbs.
   ///
@@ -71,6 +79,20 @@ public struct ExplorerProgram: Sendable {
   var isPurging: Bool {
     saves.contains { if case .purge = $0 { true } else { false } }
   }
+
+  /// Whether the program pulls rows.
+  var isPulling: Bool {
+    saves.contains { if case .pull = $0 { true } else { false } }
+  }
+
+  /// Whether purges must not change what the replicas show.
+  ///
+  /// All devices must know each other before the first purge. Rows come back
+  /// without local edits.
+  var hasPurgeLaw: Bool { isPurging && !introduction.isEmpty && !isPulling }
+
+  /// The server of pulls.
+  static let server = "S"
 
   /// Whether the program undoes saves, so that the undo history of a device
   /// matters.

@@ -1,94 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// A record exists if the author of every deletion had not seen some received
-// edit or touch. With the rule `deleteWins`, a deletion that no save follows
-// always wins.
+// A record exists if the authors of all deletions and purges had not seen some
+// received edit or touch. With the rule `deleteWins`, a deletion that no save
+// follows always wins, and a purge does not matter.
 extension OracleReplica {
-  /// The effect of a save on the existence of a record.
-  enum ExistenceEdit {
-    case deletion
-    case touch
-    /// An edit of a field, by an author who had seen a deletion.
-    case edit
-  }
-
   func exists(_ id: RecordID) -> Bool {
-    let deletions = deletions(of: id)
-    return rule(id) == .deleteWins && !deletions.isEmpty
-      ? false : isEdited(id, beside: deletions)
+    switch rule(id) {
+    case .updateWins:
+      isEdited(id, beside: marks(of: id, [.deletion, .purge]))
+    case .deleteWins:
+      deletions(of: id).isEmpty && isEdited(id, beside: [])
+    }
   }
 
-  /// Returns whether a record is deleted.
+  /// Returns whether a record is deleted or purged.
   func isDead(_ id: RecordID) -> Bool {
-    !deletions(of: id).isEmpty && !exists(id)
+    !marks(of: id, [.deletion, .purge]).isEmpty && !exists(id)
   }
 
-  /// Returns whether some edit or touch was unseen by the authors of all
-  /// deletions.
-  private func isEdited(_ id: RecordID, beside deletions: [Int]) -> Bool {
+  /// Returns whether some edit or touch was unseen by the authors of some
+  /// marks.
+  private func isEdited(_ id: RecordID, beside marks: [Int]) -> Bool {
     edits(of: id).contains { edit in
       let dot = history.saves[edit].dot
-      return !deletions.contains { isCovered(dot, by: $0, of: id) }
+      return !marks.contains { isSeen(dot, by: $0, of: id) }
     }
   }
 
   /// Returns the received edits of a record, and the touches that no save
   /// follows.
-  private func edits(of id: RecordID) -> [Int] {
+  func edits(of id: RecordID) -> [Int] {
     let path = FieldPath(id, .existence)
-    var edits = unfollowed(path) { $0 == ExistenceEdit.touch }
+    var edits = marks(of: id, [.touch])
     for (field, saves) in held where field.id == id && field != path {
       edits += saves.members.map { Int($0) }
     }
     return edits
   }
 
-  /// Returns the last edit of each device, sorted by device.
+  /// Returns the last edit of each device, sorted by device, except edits that
+  /// the author of a purge had seen.
   func lastEdits(of id: RecordID) -> [Dot] {
     var last = VectorClock()
     for edit in edits(of: id) { last.advance(to: history.saves[edit].dot) }
-    return last.entries.map { Dot($0.device, $0.count) }
+    let purges = marks(of: id, [.purge])
+    return last.entries.map { Dot($0.device, $0.count) }.filter { edit in
+      !purges.contains { isSeen(edit, by: $0, of: id) }
+    }
   }
 
-  /// Returns whether the author of a deletion had seen an edit.
-  func isCovered(_ edit: Dot, by deletion: Int, of id: RecordID) -> Bool {
-    history.saves[deletion].edits[FieldPath(id, .existence)]?
-      .covered?.contains(edit) ?? false
+  /// Returns the mark that a save made, or `nil` if it made none.
+  func mark(_ place: Int, of id: RecordID) -> OracleMark? {
+    history.saves[place].edits[FieldPath(id, .existence)]?.mark
+  }
+
+  /// Returns whether the author of a mark had seen a save.
+  func isSeen(_ save: Dot, by mark: Int, of id: RecordID) -> Bool {
+    self.mark(mark, of: id)?.seen.contains(save) ?? false
   }
 
   /// Returns the received deletions of a record that no received save follows.
-  func deletions(of id: RecordID) -> [Int] {
-    unfollowed(FieldPath(id, .existence)) { $0 == .deletion }
-  }
+  func deletions(of id: RecordID) -> [Int] { marks(of: id, [.deletion]) }
 
-  func isPurgeable(_ id: RecordID, below cut: VectorClock) -> Bool {
-    let marks = unfollowed(FieldPath(id, .existence)) { $0 != .edit }
-    return isDead(id)
-      && marks.allSatisfy { cut.contains(history.saves[$0].dot) }
-      && !contents(of: id).isEmpty
-  }
-
-  /// Returns the received deletions or touches of a record that no received
-  /// save follows.
-  ///
-  /// A save follows the saves that its author had seen. An edit follows only
-  /// deletions.
-  private func unfollowed(
-    _ path: FieldPath, _ isMeant: (ExistenceEdit) -> Bool
-  ) -> [Int] {
+  /// Returns the received saves with some kinds of marks that no received save
+  /// follows.
+  func marks(of id: RecordID, _ kinds: Set<OracleMark.Kind>) -> [Int] {
+    let path = FieldPath(id, .existence)
     let heard = (held[path]?.members ?? []).map { Int($0) }
-    func edit(_ place: Int) -> OracleEdit? { history.saves[place].edits[path] }
     return heard.filter { place in
-      guard let kind = edit(place)?.existence, isMeant(kind) else {
+      guard let kind = mark(place, of: id)?.kind, kinds.contains(kind) else {
         return false
       }
       return !heard.contains { later in
-        guard let edit = edit(later), edit.seen.contains(place) else {
-          return false
-        }
-        return kind == .deletion || edit.existence != .edit
+        (history.saves[later].edits[path]?.seen.contains(place) ?? false)
+          && follows(mark(later, of: id)?.kind, kind)
       }
+    }
+  }
+
+  /// Returns whether a save, by an author who had seen a mark, follows the
+  /// mark.
+  ///
+  /// - Parameter later: The mark of the save, or `nil` if it edits the record or
+  ///   undoes the mark.
+  private func follows(
+    _ later: OracleMark.Kind?, _ mark: OracleMark.Kind
+  ) -> Bool {
+    switch later {
+    case nil: mark != .touch
+    case .touch, .deletion: true
+    case .announcement: false
+    case .purge: mark == .announcement || mark == .purge
     }
   }
 
@@ -100,25 +103,34 @@ extension OracleReplica {
   ) -> OracleEdit? {
     let path = FieldPath(id, .existence)
     let seen = record.shown[.existence] ?? held[path] ?? SaveSet()
-    var verbs: [FieldEdit] = []
-    var covered: VectorClock?
-    switch record.mark {
-    case false?:
-      verbs = [.write(.bool(false))]
-      var saves = record.covered ?? dots(record.saw ?? saves(of: id))
-      if record.saw == nil || !record.verbs.isEmpty { saves.advance(to: dot) }
-      covered = saves
-    case true? where record.verbs.values.allSatisfy(\.isEmpty):
-      verbs = [.write(.bool(true))]
-    default:
+    let mark = mark(of: id, record, at: dot)
+    if mark == nil {
       let isTakenBack = record.verbs[.existence] != nil
       guard record.mark != nil || isTakenBack,
-        deletions(of: id).contains(where: seen.contains)
+        marks(of: id, [.deletion, .announcement, .purge])
+          .contains(where: seen.contains)
       else { return nil }
     }
     return OracleEdit(
-      seen: seen, drops: false, verbs: verbs, stamp: time, covered: covered,
-      isPurge: record.mark == false && (record.drops || record.isPurge))
+      seen: seen, drops: false, verbs: [], stamp: time, mark: mark)
+  }
+
+  /// Returns the mark of a save, or `nil` if the save makes none.
+  private func mark(
+    of id: RecordID, _ record: OraclePending, at dot: Dot
+  ) -> OracleMark? {
+    guard let kind = record.mark else { return nil }
+    var seen = record.covered ?? dots(record.saw ?? saves(of: id))
+    switch kind {
+    case .touch:
+      return record.verbs.values.allSatisfy(\.isEmpty)
+        ? OracleMark(kind: .touch) : nil
+    case .deletion:
+      if record.saw == nil || !record.verbs.isEmpty { seen.advance(to: dot) }
+    case .announcement: break
+    case .purge: seen.advance(to: dot)
+    }
+    return OracleMark(kind: kind, seen: seen, isFinal: record.isFinal)
   }
 
   /// Returns the received saves that changed a record.
@@ -135,17 +147,6 @@ extension OracleReplica {
   private func dots(_ saves: SaveSet) -> VectorClock {
     saves.members.reduce(into: VectorClock()) {
       $0.advance(to: history.saves[Int($1)].dot)
-    }
-  }
-}
-
-extension OracleEdit {
-  /// The effect of an edit of a record's existence.
-  fileprivate var existence: OracleReplica.ExistenceEdit {
-    switch written {
-    case .some(.bool(false)?): .deletion
-    case .some: .touch
-    case nil: .edit
     }
   }
 }

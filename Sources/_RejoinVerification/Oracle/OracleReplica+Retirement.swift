@@ -87,8 +87,8 @@ extension OracleDelta {
         let isFollowed = saves.members.contains {
           history.saves[Int($0)].edits[path]?.seen.contains(Int(place)) ?? false
         }
-        if !isFollowed, let covered = save.edits[path]?.covered {
-          clock.merge(covered)
+        if !isFollowed, let mark = save.edits[path]?.mark {
+          clock.merge(mark.seen)
         }
       }
     }

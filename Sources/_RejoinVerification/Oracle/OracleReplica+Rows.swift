@@ -58,23 +58,33 @@ extension OracleReplica {
       if record.verbs.isEmpty, !held.keys.contains(where: { $0.id == memory }) {
         for id in [memory, id] {
           save.edits[FieldPath(id, .existence)] = OracleEdit(
-            seen: SaveSet(), drops: false, verbs: [.write(.bool(true))],
-            stamp: time)
+            seen: SaveSet(), drops: false, verbs: [], stamp: time,
+            mark: OracleMark(kind: .touch))
         }
       }
+      var (new, old) = ([:], [:]) as ([FieldKey: Value?], [FieldKey: Value?])
       for (key, verbs) in record.verbs {
         guard case .write(let value) = verbs.last else { continue }
-        let last = FieldPath(memory, key)
-        let pulled = field(last).write
-        if let pulled, pulled.value == value || time <= pulled.time { continue }
-        write(value, to: last)
+        let pulled = field(FieldPath(memory, key)).write
+        if let pulled, pulled.value == value || time <= pulled.time {
+          old[key] = .some(pulled.value)
+        } else {
+          new[key] = .some(value)
+        }
+      }
+      for (key, value) in new {
+        write(value, to: FieldPath(memory, key))
+        write(value, to: FieldPath(id, key))
+      }
+      // A purged row comes back as a whole.
+      let isNamed = !deletions(of: id).isEmpty && namesEveryDeletion(of: id)
+      for (key, value) in old where isNamed && !new.isEmpty {
         write(value, to: FieldPath(id, key))
       }
     }
     if save.edits.isEmpty { return nil }
     if dot.sequence == 1 {
-      let id = RecordID("rejoin.roster", device.hexadecimal)
-      write(.string(server), to: FieldPath(id, Self.server))
+      write(.string(server), to: Self.path(ofPullDevice: device))
     }
     knowledge.pullDevices[server] = device
     let place = history.place(of: save)
@@ -83,7 +93,7 @@ extension OracleReplica {
   }
 
   /// Returns the record that remembers the last pull of a row.
-  private static func memory(of id: RecordID, from server: String) -> RecordID {
+  static func memory(of id: RecordID, from server: String) -> RecordID {
     RecordID(
       "rejoin.pulled",
       "\(id.entity.utf8.count):\(id.key.utf8.count):\(id.entity)\(id.key)"
@@ -104,7 +114,7 @@ extension OracleReplica {
   ) -> [RecordID: OraclePending] {
     var pending = pending
     let records = Set(held.keys.map(\.id))
-    for (id, record) in pending where record.drops && record.mark == true {
+    for (id, record) in pending where record.drops && record.mark == .touch {
       for memory in records where Self.isMemory(memory, of: id) {
         if contents(of: memory).isEmpty { continue }
         pending[memory] = OraclePending(drops: true, shown: record.shown)
@@ -115,6 +125,11 @@ extension OracleReplica {
   }
 
   private static let server = FieldKey("server", .register)
+
+  /// Returns the field that names the server of a pull device.
+  static func path(ofPullDevice device: DeviceID) -> FieldPath {
+    FieldPath(RecordID("rejoin.roster", device.hexadecimal), server)
+  }
 
   /// Returns a write that has seen only earlier pulls from its server.
   private func edit(

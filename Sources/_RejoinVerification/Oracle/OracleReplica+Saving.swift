@@ -3,7 +3,7 @@ import Rejoin
 
 /// The effect of a save on one record.
 struct OraclePending {
-  var mark: Bool?
+  var mark: OracleMark.Kind?
   var drops = false
   var verbs: [FieldKey: [FieldEdit]] = [:]
   /// The saves that the author was shown, for some fields.
@@ -17,8 +17,8 @@ struct OraclePending {
   var saw: SaveSet?
   /// The saves that a deletion by an undo covers.
   var covered: VectorClock?
-  /// Whether the deletion by an undo is marked as a purge.
-  var isPurge = false
+  /// Whether the deletion by an undo cannot be undone.
+  var isFinal = false
   /// The timestamps of writes that an undo restores.
   var times: [FieldKey: Timestamp] = [:]
 }
@@ -38,7 +38,7 @@ extension OraclePending {
   }
 
   /// Sets the record's mark, as its author sees the record in this replica.
-  fileprivate mutating func write(mark: Bool) {
+  fileprivate mutating func write(mark: OracleMark.Kind) {
     self.mark = mark
     (shown[.existence], saw) = (nil, nil)
   }
@@ -64,11 +64,13 @@ extension OracleReplica {
     var pending: [RecordID: OraclePending] = [:]
     for verb in company.before { note(verb, in: &pending) }
     var record = pending[id] ?? OraclePending()
-    if record.mark == false { record = OraclePending(mark: true, drops: true) }
+    if record.mark == .deletion {
+      record = OraclePending(mark: .touch, drops: true)
+    }
     record.show(
       seen[FieldPath(id, .existence)], of: .existence,
       isFirst: record.mark == nil)
-    record.mark = true
+    record.mark = .touch
     let quiet = history.schema[id.entity].quietFields
     for (key, edit) in edits {
       let path = FieldPath(id, key)
@@ -92,8 +94,9 @@ extension OracleReplica {
     var pending: [RecordID: OraclePending] = [:]
     for (id, undoing) in undoings {
       var record = OraclePending(
-        mark: undoing.mark, verbs: undoing.edits.mapValues { [$0] },
-        covered: undoing.covered, isPurge: undoing.isPurge)
+        mark: undoing.mark.map { $0 ? .touch : .deletion },
+        verbs: undoing.edits.mapValues { [$0] },
+        covered: undoing.covered, isFinal: undoing.isFinal)
       for (key, retraction) in undoing.retractions {
         let path = FieldPath(id, key)
         record.verbs[key, default: []] += []
@@ -113,11 +116,13 @@ extension OracleReplica {
     held[path]?.members.map(Int.init).first { history.saves[$0].dot == dot }
   }
 
-  /// Drops the contents of deleted records whose deletions are below the cut.
+  /// Announces the purges of deleted records below the cut, and drops the
+  /// contents of announced ones.
   mutating func purge(below cut: VectorClock, now: Int64) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
-    for id in Set(held.keys.map(\.id)) where isPurgeable(id, below: cut) {
-      pending[id] = OraclePending(mark: false, drops: true)
+    for id in Set(held.keys.map(\.id)) {
+      guard let mark = purge(of: id, below: cut) else { continue }
+      pending[id] = OraclePending(mark: mark, drops: mark == .purge)
     }
     return commit(pending, now: now)
   }
@@ -129,12 +134,12 @@ extension OracleReplica {
   ) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
     for verb in company.before { note(verb, in: &pending) }
-    if pending[id]?.mark ?? exists(id) {
+    if exists(id, after: pending) {
       var record = pending[id] ?? OraclePending()
       record.show(
         seen[FieldPath(id, .existence)], of: .existence,
         isFirst: record.mark == nil)
-      record.mark = false
+      record.mark = .deletion
       if record.shown[.existence] != nil {
         record.saw = seen.reduce(into: SaveSet()) { all, field in
           if field.key.id == id { all.formUnion(field.value) }
@@ -153,15 +158,15 @@ extension OracleReplica {
     switch verb {
     case .touch(let id): touch(id, in: &pending)
     case .delete(let id):
-      if pending[id]?.mark ?? exists(id) {
-        pending[id, default: OraclePending()].write(mark: false)
+      if exists(id, after: pending) {
+        pending[id, default: OraclePending()].write(mark: .deletion)
       }
     case .undelete(let id):
-      if pending[id]?.mark ?? exists(id) {
+      if exists(id, after: pending) {
         return touch(id, in: &pending)
       }
       if pending[id] != nil || isDead(id) && !isPurged(id) {
-        pending[id, default: OraclePending()].write(mark: true)
+        pending[id, default: OraclePending()].write(mark: .touch)
       }
     case .edit(let id, let key, let edit):
       touch(id, in: &pending)
@@ -170,10 +175,17 @@ extension OracleReplica {
     }
   }
 
+  /// Returns whether a record exists after the verbs so far.
+  private func exists(
+    _ id: RecordID, after pending: [RecordID: OraclePending]
+  ) -> Bool {
+    pending[id]?.mark.map { $0 == .touch } ?? exists(id)
+  }
+
   private func touch(
     _ id: RecordID, in pending: inout [RecordID: OraclePending]
   ) {
-    if pending[id]?.mark == true {
+    if pending[id]?.mark == .touch {
       // The author now sees a deletion that the context didn't show.
       let isUnseen = pending[id]?.shown[.existence] != nil
       pending[id]?.shown[.existence] = nil
@@ -184,7 +196,7 @@ extension OracleReplica {
       return
     }
     let isAgain = pending[id] != nil || isDead(id)
-    pending[id] = OraclePending(mark: true, drops: isAgain)
+    pending[id] = OraclePending(mark: .touch, drops: isAgain)
   }
 
   private mutating func commit(

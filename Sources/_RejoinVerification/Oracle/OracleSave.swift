@@ -13,11 +13,21 @@ struct OracleEdit: Hashable {
   let stamp: Timestamp
   /// For a set, the save whose insertion of an element is retracted.
   var retracted: [Value: Int] = [:]
-  /// The saves of the record that the author of a deletion had seen, and the
-  /// deletion.
-  var covered: VectorClock?
-  /// Whether a deletion also drops the contents.
-  var isPurge = false
+  /// The mark of the record's existence, or `nil` for an edit of a field.
+  var mark: OracleMark?
+}
+
+/// A mark of a record's existence.
+struct OracleMark: Hashable {
+  enum Kind: Hashable { case touch, deletion, announcement, purge }
+
+  let kind: Kind
+  /// The saves of the record that the author had seen.
+  ///
+  /// For a deletion or a purge, they include the save itself.
+  var seen = VectorClock()
+  /// Whether a deletion cannot be undone.
+  var isFinal = false
 }
 
 /// A save, as a global observer records it.

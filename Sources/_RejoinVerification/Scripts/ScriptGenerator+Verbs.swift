@@ -28,7 +28,7 @@ extension ScriptGenerator {
     }
   }
 
-  private mutating func edit(
+  mutating func edit(
     of id: RecordID, _ fields: [FieldKey]
   ) -> ScriptVerb {
     let key = random.pick(fields)

@@ -71,6 +71,21 @@ public struct ScriptWeights: Sendable {
     return weights
   }()
 
+  /// Weights for deletions, purges, restorations and late edits of a few
+  /// devices that all know each other, without other faults.
+  public static let purging: ScriptWeights = {
+    var weights = ScriptWeights()
+    (weights.saves, weights.syncs, weights.merges) = (20, 30, 4)
+    (weights.messages, weights.deliveries, weights.transfers) = (0, 0, 0)
+    (weights.backups, weights.restores, weights.unnoticedRestores) = (0, 0, 0)
+    (weights.forks, weights.retirements, weights.tokens) = (0, 0, 0)
+    (weights.imports, weights.pulls, weights.lostHalves) = (0, 0, 0)
+    weights.deceptions = 0
+    (weights.contexts, weights.discards, weights.undoings) = (14, 2, 14)
+    (weights.undeletions, weights.purges, weights.housekeeping) = (6, 10, 40)
+    return weights
+  }()
+
   /// The weights, in the order of ``ScriptGenerator/Happening``.
   var list: [Int] {
     [
@@ -143,6 +158,25 @@ public struct ScriptGenerator {
       script.steps.append(.setClock(of: i, to: now))
     }
     while script.steps.count < steps { script.steps += generator.next() }
+    return script
+  }
+
+  /// Returns a random script of devices that know each other from the start.
+  ///
+  /// In every second script, the last device is a hub, which makes no saves.
+  public static func purgingScript(seed: UInt64, steps: Int) -> Script {
+    var script = script(
+      seed: seed, steps: steps, devices: 3, weights: .purging)
+    let id = ScriptUniverse.standard.records[0]
+    let all = Array(0..<3)
+    let round = all.flatMap { i in
+      all.filter { $0 != i }.map { ScriptStep.sync(from: i, to: $0) }
+    }
+    let introduction = all.map { ScriptStep.save(on: $0, [.touch(id)]) }
+    script.steps = introduction + round + round + script.steps
+    if seed % 2 == 0 {
+      script.steps.removeAll { [script] in $0.author(in: script) == 2 }
+    }
     return script
   }
 
@@ -357,22 +391,47 @@ public struct ScriptGenerator {
     return before + [.discard(context: k, with: company())]
   }
 
-  /// Returns a retirement, a purge of a record, or no steps.
+  /// Returns a retirement, the steps of a purge of a record, or no steps.
   ///
-  /// All devices learn of the deletion before the purge.
+  /// All devices learn of the deletion before the purge announces that it will
+  /// drop the record, and often of the announcement before the purge drops it.
+  ///
+  /// - Parameters:
+  ///   - count: The number of devices, or `nil` for those of the script.
+  ///   - now: The time of a pull, or `nil` for that of the device.
   mutating func housekeeping(
-    on i: Int, of count: Int? = nil, about id: RecordID
+    on i: Int, of count: Int? = nil, about id: RecordID, at now: Int64? = nil
   ) -> [ScriptStep] {
     guard random.chance(percent: weights.housekeeping) else { return [] }
     if weights.retirements > 0, random.chance(percent: 35) {
       return [.retire(on: i, random.chance(percent: 25) ? i : other(than: i))]
     }
     // Two rounds: a cut rises to the saves that all devices had at the previous
-    // cut.
-    let round = (0..<(count ?? devices)).filter { $0 != i }.map {
-      ScriptStep.sync(from: i, to: $0)
+    // cut. A device passes a mark only if its own saves have arrived.
+    let round = (0..<(count ?? devices)).filter { $0 != i }.flatMap {
+      [ScriptStep.sync(from: $0, to: i), .sync(from: i, to: $0)]
     }
-    return [.save(on: i, [.delete(id)])] + round + round + [.purge(i)]
+    let announcement =
+      [.save(on: i, [.delete(id)])] + round + round + [.purge(i)]
+    if random.chance(percent: 40) { return announcement }
+    let j = (i + random.number(below: count ?? devices)) % (count ?? devices)
+    return announcement + event(on: j, about: id, at: now ?? clocks[j]) + round
+      + round + [.purge(i)]
+  }
+
+  /// Returns an event between the announcement of a purge and the drop, or no
+  /// steps.
+  private mutating func event(
+    on i: Int, about id: RecordID, at now: Int64
+  ) -> [ScriptStep] {
+    switch random.number(below: 8) {
+    case 0: return [.save(on: i, [.undelete(id)])]
+    case 1: return [.undo(on: i, again: false)]
+    case 2: return [.save(on: i, [edit(of: id, universe.fields)])]
+    case 3: return [.save(on: i, [.touch(id), .delete(id)])]
+    case 4 where weights.pulls > 0: return [pull(on: i, at: now)]
+    default: return []
+    }
   }
 
   private mutating func context(on i: Int) -> [ScriptStep] {

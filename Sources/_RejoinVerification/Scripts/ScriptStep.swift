@@ -103,6 +103,35 @@ extension ScriptStep {
   }
 }
 
+extension ScriptStep {
+  /// Returns the device that makes the save of the step, or `nil` if the step
+  /// makes no save.
+  func author(in script: Script) -> Int? {
+    switch self {
+    case .save(let i, _), .undo(let i, _), .purge(let i), .retire(let i, _),
+      .bringIn(let i, _), .pull(let i, _, _, _):
+      return i
+    case .commit(let k, _, _), .discard(let k, _):
+      return script.steps.firstNonNil { step in
+        guard case .fetch(let i, _, k) = step else { return nil }
+        return i
+      }
+    default: return nil
+    }
+  }
+}
+
+extension Sequence {
+  fileprivate func firstNonNil<Value>(
+    _ transform: (Element) -> Value?
+  ) -> Value? {
+    for element in self {
+      if let value = transform(element) { return value }
+    }
+    return nil
+  }
+}
+
 /// A sequence of steps, and the number of devices at the start.
 public struct Script: Hashable, Sendable {
   /// The number of devices at the start.

@@ -71,7 +71,9 @@ extension SimulationPlanner {
   /// Adds purges and retirements before an edit or undo of a record.
   private mutating func keepHouse(on i: Int, about id: RecordID) {
     if faults.housekeeping == 0 { return }
-    for step in verbs.housekeeping(on: i, of: deviceCount, about: id) {
+    for step in verbs.housekeeping(
+      on: i, of: deviceCount, about: id, at: now)
+    {
       add(step, by: i)
     }
   }

@@ -76,7 +76,7 @@ extension OracleReplica {
     }
     let known = Set(before.deletions(of: id))
     func unseen(_ edits: [Dot], by deletion: Int) -> [Dot] {
-      edits.filter { !isCovered($0, by: deletion, of: id) }
+      edits.filter { !isSeen($0, by: deletion, of: id) }
     }
     let deletions = deletions(of: id)
     let hasMet = deletions.contains {
@@ -84,7 +84,7 @@ extension OracleReplica {
     }
     guard hasMet else { return nil }
     let open = edits.filter { edit in
-      deletions.contains { !isCovered(edit, by: $0, of: id) }
+      deletions.contains { !isSeen(edit, by: $0, of: id) }
     }
     return .init(
       deletions: deletions.filter { !unseen(open, by: $0).isEmpty }

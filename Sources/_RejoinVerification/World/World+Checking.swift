@@ -13,6 +13,7 @@ extension World {
     if undecidable.isEmpty {
       try peers[i].replica.checkLatest(against: peers[i].model, named: name(i))
     }
+    for id in records { try checkPurgeLaw(of: id, on: i) }
     observe(peers[i].model.clock)
     for reading in readings { observe(reading) }
     counts.checks += 1
@@ -26,6 +27,20 @@ extension World {
     try peers[i].model.checkSoundness(
       of: places.values.joined(), except: suspects, isUndecidable,
       named: name(i))
+  }
+
+  /// The law of purges: They do not change what a device shows.
+  ///
+  /// A device with a part of a delta can show a part of a save.
+  private mutating func checkPurgeLaw(
+    of id: RecordID, on i: Int
+  ) throws(ScriptMismatch) {
+    let model = peers[i].model
+    guard hasPurgeLaw, suspects.isEmpty, !purges.isEmpty, !model.isAhead,
+      model.prefixes.isEmpty
+    else { return }
+    try model.checkPurges(of: id, named: name(i))
+    counts.purgeLaws += 1
   }
 
   func name(_ i: Int) -> String { DeviceNames.name(i) }

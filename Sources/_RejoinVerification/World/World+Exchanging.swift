@@ -13,22 +13,21 @@ extension World.Letter {
 }
 
 extension World {
-  /// Sends a device its unseen changes, after both record the other's version.
+  /// Sends a device its unseen changes, and then both record the other's
+  /// version.
   mutating func sync(from i: Int, to j: Int) throws(ScriptMismatch) -> Int {
     try checkDeltaLaw(from: i, to: j)
     try checkParts(from: i, to: j)
+    _ = try merge(from: i, into: j)
     try recordVersion(of: j, by: i)
-    let letter = try letter(from: i, since: j)
-    try recordVersion(of: i, by: j)
-    if let letter { try receive(letter, at: j) }
     return j
   }
 
   mutating func merge(from i: Int, into j: Int) throws(ScriptMismatch) -> Int {
-    try recordVersion(of: i, by: j)
     if let letter = try letter(from: i, since: j) {
       try receive(letter, at: j)
     }
+    try recordVersion(of: i, by: j)
     return j
   }
 

@@ -9,7 +9,9 @@ extension World {
     let verbs = verbs.filter { !dependsOnDoubt($0, i) }
     if peers[i].model.mustRefuse(verbs) {
       counts.refusals += 1
-      return try checkRefusal(i, verbs)
+      return try checkRefusal(i) { (replica) throws in
+        try replica.save(verbs, now: now)
+      }
     }
     try note(i, "a save") { (replica) throws in
       try replica.save(verbs, now: now)
@@ -44,13 +46,12 @@ extension World {
   }
 
   /// Checks that a save is refused without effect if it would restore a purged
-  /// record.
+  /// record or a part of it.
   private mutating func checkRefusal(
-    _ i: Int, _ verbs: [ScriptVerb]
+    _ i: Int, _ save: (inout Replica) throws -> Dot?
   ) throws(ScriptMismatch) -> Int {
-    let now = peers[i].now
     do {
-      let dot = try peers[i].replica.save(verbs, now: now)
+      let dot = try save(&peers[i].replica)
       throw ScriptMismatch(
         "\(dot?.description ?? "a save") restores a purged record")
     } catch let error as ScriptMismatch { throw error } catch SaveError.purged {
@@ -73,6 +74,10 @@ extension World {
     if counts.saves > saves, let place = peers[i].chain.last {
       purges.insert(place)
       counts.purges += 1
+      let others = peers.map(\.model.device).filter {
+        $0 != peers[i].model.device
+      }
+      unlisted.formUnion(Set(others).subtracting(peers[i].model.roster))
     }
     return i
   }
@@ -113,6 +118,13 @@ extension World {
     }
     if changes.isEmpty { return nil }
     let company = company.filter { !dependsOnDoubt($0, i) }
+    if peers[i].model.mustRefuse(editOf: id, fetchedBy: context.model) {
+      counts.refusals += 1
+      return try checkRefusal(i) { (replica) throws in
+        try replica.save(
+          changes, of: id, shown: context.shown, with: company, now: now)
+      }
+    }
     try note(i, "a commit") { (replica) throws in
       try replica.save(
         changes, of: id, shown: context.shown, with: company, now: now)
@@ -172,6 +184,7 @@ extension World {
     _ i: Int, again: Bool
   ) throws(ScriptMismatch) -> Int? {
     let now = peers[i].now
+    let before = peers[i].model
     var undone = UndoneSave()
     try note(i, "an undoing") { (replica) throws in
       undone = try replica.undo(again: again, now: now)
@@ -179,6 +192,7 @@ extension World {
     } expecting: {
       $0.save(undone.undoings, now: now)
     }
+    try before.checkExistence(after: undone.undoings)
     if undone.dot != nil {
       counts.undoings += lateSave(of: i, since: peers[i].lastSaved)
     }
@@ -236,6 +250,8 @@ extension World {
     }
     claim(dot, for: place)
     peers[i].authored.insert(place)
+    if unlisted.contains(dot.device) { hasPurgeLaw = false }
+    authorClocks[place] = peers[i].model.clock
     touched.formUnion(history.saves[place].edits.keys.map(\.id))
     counts.saves += 1
   }

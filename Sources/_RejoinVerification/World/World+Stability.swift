@@ -21,6 +21,7 @@ extension World {
     try agree(
       "the cut is in the clock", cut.isContained(in: peers[i].model.clock),
       true)
+    try checkCausality(of: cut.saves(beyond: before), at: i)
     let told = before.merging(shown)
     for (name, holder) in holders(roster: peers[i].model.roster) {
       for entry in cut.entries
@@ -29,6 +30,47 @@ extension World {
           "\(Dot(entry.device, entry.count)) is not stable: \(name) lacks it")
       }
     }
+  }
+
+  /// Checks that the author of each save that a device lacks had seen the saves
+  /// that became stable.
+  ///
+  /// Otherwise, a purge could drop what such a save keeps. The check is about the
+  /// saves and pulls of devices since each of them knew the others.
+  private func checkCausality(
+    of stable: VectorClock, at i: Int
+  ) throws(ScriptMismatch) {
+    guard let introduction, !isMisled else { return }
+    let stable = stable.saves(beyond: introduction.clock)
+    let (clock, roster) = (peers[i].model.clock, peers[i].model.roster)
+    for j in peers.indices {
+      let device = peers[j].model.device
+      guard introduction.devices.contains(device), roster.contains(device)
+      else { continue }
+      for place in peers[j].authored.sorted() {
+        let dot = history.saves[place].dot
+        guard peers[j].model.ours.contains(dot.device), !clock.contains(dot),
+          let seen = authorClocks[place], !stable.isContained(in: seen)
+        else { continue }
+        throw ScriptMismatch(
+          "\(stable) is stable on \(name(i)), which lacks \(dot), and its "
+            + "author had not seen it")
+      }
+    }
+  }
+
+  /// Records the first moment at which all devices know all devices that have
+  /// saved.
+  mutating func recordIntroduction() {
+    if introduction != nil { return }
+    let devices = Set(peers.map(\.model.device)).filter { device in
+      peers.contains { $0.model.clock[device] > 0 }
+    }
+    guard devices.count > 1,
+      peers.allSatisfy({ devices.isSubset(of: $0.model.roster) })
+    else { return }
+    let clock = peers.reduce(VectorClock()) { $0.merging($1.model.clock) }
+    introduction = (devices, clock)
   }
 
   /// Returns the clocks of the devices on a roster, except devices that lost

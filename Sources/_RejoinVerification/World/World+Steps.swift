@@ -7,6 +7,7 @@ extension World {
     try Premises.check()
     touched = []
     guard let i = try execute(step) else { return }
+    recordIntroduction()
     try check(
       i,
       changesAll(step)
@@ -22,6 +23,7 @@ extension World {
     _ step: ScriptStep
   ) throws(ScriptMismatch) -> Int? {
     guard involved(step).allSatisfy(peers.indices.contains) else { return nil }
+    if isBeyondPurgeLaw(step) { hasPurgeLaw = false }
     switch step {
     case .save(let i, let verbs): return try save(i, verbs)
     case .undo(let i, let again): return try undo(i, again: again)
@@ -70,6 +72,7 @@ extension World {
     case .pull(let i, let server, let time, let rows):
       return try pull(i, rows, from: server, modifiedAt: time)
     case .mislead(let i, let j):
+      isMisled = true
       try mislead(i, with: j)
       return i
     case .retire(let i, let j): return try retire(j, on: i)
@@ -79,6 +82,14 @@ extension World {
     case .commit(let k, let edits, let company):
       return try commit(k, edits, company)
     case .discard(let k, let company): return try discard(k, company)
+    }
+  }
+
+  /// Returns whether purges may change what the devices show from a step on.
+  private func isBeyondPurgeLaw(_ step: ScriptStep) -> Bool {
+    switch step {
+    case .restore, .fork, .retire, .bringIn, .pull, .mislead: true
+    default: false
     }
   }
 

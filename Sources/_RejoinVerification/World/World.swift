@@ -90,6 +90,19 @@ public struct World<Replica: TestedReplica> {
   var forgotten: [DeviceID: VectorClock] = [:]
   /// The indices of the saves that purged records.
   var purges: Set<Int> = []
+  /// Whether purges must not change what the devices show.
+  ///
+  /// The law does not hold for retired devices, restored backups, imported rows
+  /// and devices that a purge did not know.
+  var hasPurgeLaw = true
+  /// The devices that were not on the roster of a device that purged.
+  var unlisted: Set<DeviceID> = []
+  /// The devices that knew each other at some moment, and their saves then.
+  var introduction: (devices: Set<DeviceID>, clock: VectorClock)?
+  /// Whether a device received a forged version, which may claim too little.
+  var isMisled = false
+  /// The clocks of the authors of saves when they made them.
+  var authorClocks: [Int: VectorClock] = [:]
   /// The indices of the saves that retired devices.
   var retirements: Set<Int> = []
   /// The records that the current step touches.
@@ -206,8 +219,11 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var loops = 0
   /// The number of times that a stability cut rose.
   public internal(set) var cuts = 0
-  /// The number of purges that dropped content.
+  /// The number of purges that announced or dropped content.
   public internal(set) var purges = 0
+  /// The number of records that were compared with those without purges, after
+  /// a purge dropped content.
+  public internal(set) var purgeLaws = 0
   /// The number of retired devices that returned.
   public internal(set) var returns = 0
   /// The number of pulls with new rows.
@@ -241,6 +257,7 @@ public struct WorldCounts: Hashable, Sendable {
     a.loops += b.loops
     a.cuts += b.cuts
     a.purges += b.purges
+    a.purgeLaws += b.purgeLaws
     a.returns += b.returns
     a.pulls += b.pulls
     a.refusals += b.refusals

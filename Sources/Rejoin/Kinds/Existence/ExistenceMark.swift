@@ -1,27 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A mark of a deletion, a purge, a restoration or a `touch`.
+/// A mark of a record's existence.
 ///
 /// An edit needs no mark, because the clocks of the fields contain its save.
 package struct ExistenceMark: Hashable, Sendable {
   /// The timestamp of the save.
   package let time: Timestamp
-  /// The saves that a deletion covers, or `nil` if the mark shows that the
-  /// record exists.
+  /// The effect of the mark.
+  package let kind: RecordMark.Kind
+  /// The saves of the record that the author had seen.
   ///
-  /// A deletion covers the saves of the record that its author had seen.
-  package let covered: VectorClock?
-  /// Whether the save also dropped the record's contents.
-  package let isPurge: Bool
+  /// Empty if the mark shows that the record exists.
+  package let clock: VectorClock
+  /// Whether a deletion cannot be undone.
+  ///
+  /// The deletion restores others, which were named when an edit superseded
+  /// them.
+  package let isFinal: Bool
 
-  init(
-    covering covered: VectorClock?, isPurge: Bool = false, at time: Timestamp
+  private init(
+    _ kind: RecordMark.Kind, _ clock: VectorClock, isFinal: Bool,
+    at time: Timestamp
   ) {
-    (self.time, self.covered, self.isPurge) = (time, covered, isPurge)
+    (self.time, self.kind) = (time, kind)
+    (self.clock, self.isFinal) = (clock, isFinal)
   }
 
-  /// Whether the mark belongs to a deletion or a purge.
-  package var isDeletion: Bool { covered != nil }
+  /// Creates a mark that shows that the record exists.
+  package static func alive(at time: Timestamp) -> ExistenceMark {
+    ExistenceMark(.alive, VectorClock(), isFinal: false, at: time)
+  }
+
+  /// Creates the mark of a deletion, which covers some saves.
+  package static func deletion(
+    covering clock: VectorClock, isFinal: Bool = false, at time: Timestamp
+  ) -> ExistenceMark {
+    ExistenceMark(.deletion, clock, isFinal: isFinal, at: time)
+  }
+
+  /// Creates the mark of a purge, or of its announcement if the clock lacks the
+  /// mark's own save.
+  package static func purge(
+    by dot: Dot, seen clock: VectorClock, at time: Timestamp
+  ) -> ExistenceMark {
+    ExistenceMark(
+      clock.contains(dot) ? .purge : .purgeAnnouncement, clock, isFinal: false,
+      at: time)
+  }
+
+  /// The saves that a deletion or a purge covers, or `nil` for another mark.
+  package var covered: VectorClock? {
+    switch kind {
+    case .deletion, .purge: clock
+    case .alive, .purgeAnnouncement: nil
+    }
+  }
+
+  /// The clock that names deletions, or `nil` for a mark that names none.
+  ///
+  /// A deletion that a purge or its announcement names cannot be undone.
+  fileprivate var naming: VectorClock? {
+    switch kind {
+    case .purgeAnnouncement, .purge: clock
+    case .alive, .deletion: nil
+    }
+  }
 }
 
 extension ExistenceMark: Comparable {
@@ -29,48 +72,87 @@ extension ExistenceMark: Comparable {
   ///
   /// The order serves only to choose between two marks with the same dot.
   package static func < (a: ExistenceMark, b: ExistenceMark) -> Bool {
-    if a.covered == b.covered {
-      return (a.isPurge ? 1 : 0, a.time) < (b.isPurge ? 1 : 0, b.time)
-    }
-    guard let x = a.covered, let y = b.covered else { return b.isDeletion }
-    return x.entries.lexicographicallyPrecedes(y.entries) {
+    if a.flags != b.flags { return a.flags < b.flags }
+    if a.clock == b.clock { return a.time < b.time }
+    return a.clock.entries.lexicographicallyPrecedes(b.clock.entries) {
       ($0.device, $0.count) < ($1.device, $1.count)
     }
   }
 }
 
-/// A mark of a deletion, a purge, a restoration or a `touch`, with its save.
+/// A mark of a record's existence, with its save.
 ///
 /// An edit needs no mark, because the clocks of the fields contain its save.
 public struct RecordMark: Hashable, Sendable {
+  /// The effect of a mark.
+  public enum Kind: UInt8, Hashable, Sendable {
+    /// The record is deleted.
+    case deletion
+    /// The record exists, because it was restored or created without an edit.
+    case alive
+    /// A purge will drop the contents, so the deletions that its author had
+    /// seen cannot be undone.
+    case purgeAnnouncement
+    /// The contents were dropped.
+    case purge
+  }
+
   /// The save.
   public let dot: Dot
   /// The timestamp of the save.
   public let time: Timestamp
-  /// The saves that a deletion covers, or `nil` if the mark shows that the
-  /// record exists.
+  /// The effect of the mark.
+  public let kind: Kind
+  /// The saves of the record that the author had seen, or an empty clock if the
+  /// mark shows that the record exists.
   ///
-  /// A deletion covers the saves of the record that its author had seen.
-  public let covered: VectorClock?
-  /// Whether the save also dropped the record's contents.
-  public let isPurge: Bool
-
-  /// Whether the mark belongs to a deletion or a purge.
-  public var isDeletion: Bool { covered != nil }
+  /// A deletion and a purge cover these saves.
+  public let seen: VectorClock
+  /// Whether a deletion cannot be undone, even without a purge or its
+  /// announcement.
+  public let isFinal: Bool
 
   init(_ element: Siblings<ExistenceMark>.Element) {
     (dot, time) = (element.dot, element.payload.time)
-    (covered, isPurge) = (element.payload.covered, element.payload.isPurge)
+    (kind, seen) = (element.payload.kind, element.payload.clock)
+    isFinal = element.payload.isFinal
   }
 }
 
 extension Siblings<ExistenceMark> {
   /// The marks of deletions.
-  var deletions: [Element] { filter { $0.payload.isDeletion } }
+  var deletions: [Element] { filter { $0.payload.kind == .deletion } }
 
-  /// The saves that the deletions cover, or `nil` without a deletion.
-  var covered: VectorClock? {
-    let clocks = compactMap(\.payload.covered)
-    return clocks.count < 2 ? clocks.first : VectorClock(joining: clocks)
+  /// The saves that deletions and purges cover, or `nil` without any.
+  var covered: VectorClock? { VectorClock(joiningAny: map(\.payload.covered)) }
+
+  /// The saves that purges cover, or `nil` without a purge.
+  var purged: VectorClock? {
+    VectorClock(
+      joiningAny: map { $0.payload.kind == .purge ? $0.payload.clock : nil })
+  }
+
+  /// Returns whether purges or their announcements name every deletion.
+  ///
+  /// - Parameter isCounted: A closure that returns whether the mark of a save
+  ///   counts.
+  func nameEveryDeletion(
+    where isCounted: (Dot) -> Bool = { _ in true }
+  ) -> Bool {
+    let counted = filter { isCounted($0.dot) }
+    let named = VectorClock(joiningAny: counted.map(\.payload.naming))
+    return deletions.allSatisfy { deletion in
+      named?.contains(deletion.dot) ?? false
+        || deletion.payload.isFinal && isCounted(deletion.dot)
+    }
+  }
+}
+
+extension VectorClock {
+  /// Creates the join of some clocks, or returns `nil` if all are `nil`.
+  fileprivate init?(joiningAny clocks: [VectorClock?]) {
+    let clocks = clocks.compactMap(\.self)
+    guard let first = clocks.first else { return nil }
+    self = clocks.count == 1 ? first : VectorClock(joining: clocks)
   }
 }

@@ -59,12 +59,12 @@ extension ExistenceMarks: FieldStore {
   }
 
   package var namedSaves: [VectorClock.Entry] {
-    siblings.flatMap { $0.payload.covered?.entries ?? [] }
+    siblings.flatMap(\.payload.clock.entries)
   }
 
   package var byteBound: Int {
     siblings.reduce(0) {
-      $0 + ByteBound.save * (2 + ($1.payload.covered?.entries.count ?? 0))
+      $0 + ByteBound.save * (2 + $1.payload.clock.entries.count)
     }
   }
 

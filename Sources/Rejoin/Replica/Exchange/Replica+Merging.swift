@@ -66,10 +66,12 @@ extension Replica {
   public func merge(
     _ other: Replica, reporting detail: MergeReport.Detail = .changes
   ) -> MergeReport {
-    var report = recordVersion(other.version, of: other.device)
+    var report = MergeReport()
     if let delta = other.delta(since: version) {
-      report.add(apply(delta, reporting: detail))
+      report = apply(delta, reporting: detail)
     }
+    // The version counts only after the other device's saves are here.
+    report.add(recordVersion(other.version, of: other.device))
     return report
   }
 

@@ -5,7 +5,9 @@
 extension Replica {
   /// Records the saves that another device holds.
   ///
-  /// The replica learns from the version which saves are stable. A hub that
+  /// The replica learns from the version which saves are stable. Apply the
+  /// changes that came with the version first: until the replica holds the
+  /// device's own saves in the version, the version does not count. A hub that
   /// relays between devices must pass on each version under the ID of the
   /// device that showed it.
   ///
@@ -47,17 +49,34 @@ extension Replica {
       report.lastSaveBeforeRollback = stored.identity.recordRollback(
         at: stored.version)
     }
-    // Exclude stable saves that are not here yet, so the cut stays within the
-    // version.
-    stored.version.stabilityCut.merge(
-      version.stabilityCut.intersection(stored.version.vectorClock))
+    let (shown, held) = (version.vectorClock, stored.version.vectorClock)
+    // The other device took the cut from saves that it holds. Until they are
+    // here, an edit that was made before a stable deletion could be missing.
+    if shown.isContained(in: held) {
+      stored.version.stabilityCut.merge(
+        version.stabilityCut.intersection(held))
+    }
     // Stability awaits only other devices.
     if let device, device != self.device {
-      stored.stability.note(
-        version.vectorClock, of: device, holding: stored.version.vectorClock)
+      let mayPass = receivedUnconfirmedSaves(in: shown, of: device)
+      stored.stability.record(
+        shown, of: device, holding: held, mayPass: mayPass)
     }
     advanceStability(beside: devices)
     return report
+  }
+
+  /// Returns whether the replica holds the saves in a version whose devices
+  /// never confirm that they hold a mark: those of the device that showed the
+  /// version, and of every device that is not on the roster.
+  ///
+  /// A pull and an import save under devices that are not on the roster.
+  private func receivedUnconfirmedSaves(
+    in shown: VectorClock, of device: DeviceID
+  ) -> Bool {
+    shown.saves(beyond: stored.version.vectorClock).entries.allSatisfy {
+      $0.device != device && isOnRoster($0.device)
+    }
   }
 
   /// Sets the next mark if every other device on the roster passed the last
@@ -87,41 +106,11 @@ extension Replica {
   /// The saves that every device on the roster is known to hold.
   ///
   /// Deletions below the cut can be purged, and ledger entries below it can be
-  /// folded. The cut decides only when that happens. Results do not depend on
-  /// it, except for the memos of folded entries. The cut never falls.
+  /// folded. The cut decides only when that happens. Content does not depend on
+  /// it, except for the memos of folded entries. It also decides until when a
+  /// deleted record can be restored, and an edit from before the deletion saved
+  /// (``purgeDeletedRecords()``). The cut never falls.
   public var stabilityCut: VectorClock { stored.version.stabilityCut }
-
-  /// Drops the contents of records whose deletion is stable, in one save.
-  ///
-  /// The records stay deleted.
-  ///
-  /// - Returns: The report of the save. Its dot is `nil` if nothing was
-  ///   dropped.
-  /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
-  /// - Complexity: O(*r*), where *r* is the number of records.
-  @discardableResult
-  public func purgeDeletedRecords() throws(SaveError) -> SaveReport {
-    advanceStability()
-    let cut = stabilityCut
-    return try save { transaction in
-      for record in stored.records where isPurgeable(record, below: cut) {
-        transaction.purge(record.id)
-      }
-    }
-  }
-
-  /// Returns whether a record is dead, all its marks are stable, and it has
-  /// contents.
-  ///
-  /// A mark above the cut could be a deletion that other devices have not seen.
-  /// An update from such a device would then be concurrent with the purge.
-  private func isPurgeable(
-    _ record: RecordState, below cut: VectorClock
-  ) -> Bool {
-    record.isDead(schema[record.id.entity].deletion)
-      && record.marks.allSatisfy { cut.contains($0.dot) }
-      && record.slots.contains { $0.name != 0 && $0.state.hasContent }
-  }
 
   /// Folds the entries below the stability cut, in every ledger, into their
   /// sums.

@@ -4,15 +4,17 @@
 /// devices.
 ///
 /// A *mark* is the replica's version at some moment. When every device on the
-/// roster has shown a version that contains it, the saves in the mark are
-/// stable, and the next mark is set. A matrix clock would find the cut sooner,
-/// in memory quadratic in the number of devices.
+/// roster has passed it, the saves in the mark are stable, and the next mark is
+/// set. A device passes by showing a version that contains the mark, after the
+/// replica received the device's own saves in this version. An edit that its
+/// author made before it saw a stable deletion is therefore never missing. A
+/// matrix clock would find the cut sooner, in memory quadratic in the number of
+/// devices.
 struct Stability: Sendable {
   /// The awaited saves, which the replica's version always contains.
   private(set) var mark = VectorClock()
 
-  /// The devices that showed a version that contains the mark, since it was
-  /// set.
+  /// The devices that passed the mark.
   ///
   /// Versions only grow, so a device that passed stays passed.
   private(set) var passed: Set<DeviceID> = []
@@ -31,14 +33,17 @@ struct Stability: Sendable {
 
   /// Records the version that a device showed.
   ///
-  /// - Parameter held: The version of the replica.
-  mutating func note(
-    _ clock: VectorClock, of device: DeviceID, holding held: VectorClock
+  /// - Parameters:
+  ///   - held: The version of the replica.
+  ///   - mayPass: Whether the device passes if it has shown the mark.
+  mutating func record(
+    _ clock: VectorClock, of device: DeviceID, holding held: VectorClock,
+    mayPass: Bool
   ) {
     // Every version contains the empty mark of a new replica, so passing it
     // does not prove anything.
     if mark.isEmpty { (mark, passed) = (held, []) }
-    if mark.isContained(in: clock) {
+    if mayPass, mark.isContained(in: clock) {
       passed.insert(device)
       if device == awaited { awaited = nil }
     }

@@ -29,19 +29,16 @@ struct Pull {
     from stored: ReplicaState
   ) {
     let memory = RecordID(pulling: id, from: server)
+    let fields = row.map { (key, edit) in
+      field(key, value(of: edit, to: key, in: id), in: memory, stored)
+    }
+    // A purge drops the whole record, so a row that comes back must write all
+    // of it.
+    let isWhole =
+      stored.hasFinalDeletions(id) && fields.contains(where: \.isNew)
     // The row is sorted, so every installation computes the same digest.
-    for (key, edit) in row {
-      guard case .write(let value) = edit else {
-        preconditionFailure(
-          "a pull cannot write the field \"\(key.name)\" of \(id), which is of "
-            + "the kind \(key.kind): write only registers")
-      }
-      // If the time is not later, a pull on this or another installation
-      // already wrote this row or a newer one. Another write would conflict
-      // with that pull.
-      let last = stored.state(of: key, in: memory)?.write
-      if let last, last.value == value || time <= last.time { continue }
-      write(value, to: key, of: memory, from: stored)
+    for (key, value, isNew) in fields where isNew || isWhole {
+      if isNew { write(value, to: key, of: memory, from: stored) }
       write(value, to: key, of: id, from: stored)
     }
     guard row.isEmpty, stored.positions[memory] == nil else { return }
@@ -49,11 +46,40 @@ struct Pull {
     touch(id)
   }
 
+  /// Returns the value that an edit writes to a register.
+  private func value(
+    of edit: FieldEdit, to key: FieldKey, in id: RecordID
+  ) -> Value? {
+    guard case .write(let value) = edit else {
+      preconditionFailure(
+        "a pull cannot write the field \"\(key.name)\" of \(id), which is of "
+          + "the kind \(key.kind): write only registers")
+    }
+    return value
+  }
+
+  /// Returns the latest value of a field on the server, and whether this pull
+  /// is the first to show it.
+  ///
+  /// If the time is not later than that of the latest known pull, that pull on
+  /// this or another installation already wrote this row or a newer one.
+  /// Another write would conflict with it.
+  private func field(
+    _ key: FieldKey, _ value: Value?, in memory: RecordID,
+    _ stored: ReplicaState
+  ) -> (key: FieldKey, value: Value?, isNew: Bool) {
+    guard let last = stored.state(of: key, in: memory)?.write else {
+      return (key, value, true)
+    }
+    let isNew = last.value != value && time > last.time
+    return (key, isNew ? value : last.value, isNew)
+  }
+
   /// Marks a record without fields as existing.
   private mutating func touch(_ id: RecordID) {
     var state = FieldState(.existence)
     state.changeMarks(at: dot) {
-      $0.insert(ExistenceMark(covering: nil, at: time), at: dot)
+      $0.insert(.alive(at: time), at: dot)
     }
     changes[id] = [.existence: state]
     digest.add(id.entity)
@@ -131,6 +157,12 @@ extension RecordID {
 }
 
 extension ReplicaState {
+  /// Returns whether purges or their announcements name the deletions of a
+  /// record.
+  fileprivate func hasFinalDeletions(_ id: RecordID) -> Bool {
+    positions[id].map { records[$0].hasFinalDeletions } ?? false
+  }
+
   /// Returns whether a device pulls from a server, on any installation.
   fileprivate func isPullDevice(_ device: DeviceID, of server: String) -> Bool {
     let id = RecordID(BuiltIn.roster, device.hexadecimal)

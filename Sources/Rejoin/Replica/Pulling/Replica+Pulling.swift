@@ -95,7 +95,7 @@ extension Transaction {
   func forgetPulls() {
     if replica.stored.positions[BuiltIn.pulled] == nil { return }
     let created = pending.entries.filter {
-      $0.content.drops && $0.content.mark == true
+      $0.content.drops && $0.content.mark == .alive
     }
     if created.isEmpty { return }
     replica.stored.sortRecords(of: BuiltIn.pulled)

@@ -4,21 +4,20 @@
 struct PendingRecord {
   /// The record's position in the replica, or `nil` if it is new.
   var position: Int?
-  /// Whether the record exists after the save, or `nil` if the save does not
-  /// change its existence.
+  /// The effect on the record's existence, or `nil` if the save does not change
+  /// it.
   ///
-  /// A save writes a mark if it deletes the record, or keeps it alive without
-  /// an edit.
-  var mark: Bool?
+  /// A save that edits the record keeps it alive without a mark.
+  var mark: RecordMark.Kind?
   /// The saves that a deletion covers, or `nil` for the deletion and all saves
   /// of the record.
   var covered: VectorClock?
-  /// Whether the deletion is marked as a purge even if it drops nothing.
-  var isPurge = false
+  /// Whether the deletion cannot be undone.
+  var isFinal = false
   /// Whether the observed contents are dropped before the edits.
   ///
-  /// A re-creation (`mark` is true) or a purge (`mark` is false) drops them.
-  /// The memory of a pull is dropped without a mark.
+  /// A re-creation or a purge drops them. The memory of a pull is dropped
+  /// without a mark.
   var drops = false
   /// The states of fields that the author was shown, including existence.
   ///
@@ -42,7 +41,7 @@ struct PendingRecord {
   /// remove content.
   private(set) var addedBytes = 0
 
-  init(position: Int?, mark: Bool? = nil, drops: Bool = false) {
+  init(position: Int?, mark: RecordMark.Kind? = nil, drops: Bool = false) {
     (self.position, self.mark, self.drops) = (position, mark, drops)
   }
 
@@ -72,7 +71,7 @@ struct PendingRecord {
   ///   if this save deleted the record after them.
   mutating func createAgain(keepingEdits: Bool = false) {
     if !keepingEdits { self = PendingRecord(position: position) }
-    (mark, observed) = (true, [:])
+    (mark, observed) = (.alive, [:])
     (drops, dropsOnlyObserved) = (true, false)
   }
 
@@ -84,7 +83,7 @@ struct PendingRecord {
   }
 
   /// Marks the record, for an author who sees all of it.
-  mutating func write(mark: Bool) {
+  mutating func write(mark: RecordMark.Kind) {
     (self.mark, covered, observed[.existence]) = (mark, nil, nil)
   }
 
@@ -96,7 +95,7 @@ struct PendingRecord {
   ///     observed.
   mutating func delete(observed existence: FieldState, seen: VectorClock) {
     observe(existence, of: .existence, numbered: nil)
-    mark = false
+    mark = .deletion
     if observed[.existence] == nil { return covered = nil }
     covered = observed.values.reduce(seen) { $0.merging($1.clock) }
   }

@@ -82,7 +82,7 @@ extension Digest {
   ) {
     add(id.entity)
     add(id.key)
-    add(record.mark == true ? 1 : 0)
+    add(record.mark == .alive ? 1 : 0)
     for (key, edit) in record.edits(named: names) {
       add(key)
       add(key.kind.rawValue)

@@ -150,9 +150,27 @@ extension Replica {
     } ?? false
   }
 
-  /// Returns whether the contents of a dead record were dropped.
+  /// Returns whether a record is deleted, and the deletion cannot be undone.
   func isPurged(_ id: RecordID) -> Bool {
-    stored.positions[id].map { stored.records[$0].isPurged } ?? false
+    stored.positions[id].map {
+      stored.records[$0].isPurged(schema.deletion(of: id.entity))
+    } ?? false
+  }
+
+  /// Returns whether a record is purged, and an author did not see one of its
+  /// deletions.
+  ///
+  /// An edit by this author would bring back a part of the record.
+  ///
+  /// - Parameter existence: The existence of the record that the author was
+  ///   shown.
+  package func isPurged(_ id: RecordID, since existence: FieldState) -> Bool {
+    guard isPurged(id), let position = stored.positions[id] else {
+      return false
+    }
+    return stored.records[position].marks.contains {
+      $0.payload.covered != nil && !existence.clock.contains($0.dot)
+    }
   }
 
   /// Returns the device of the next save, a new one if another replica saves
@@ -262,43 +280,56 @@ extension ReplicaState {
   /// Writes the mark of a record, and supersedes marks that the author
   /// observed.
   ///
-  /// A save that edits the record does not write a mark and supersedes only
-  /// deletions.
+  /// A save that edits the record does not write a mark.
   private mutating func mark(
     _ position: Int, as record: PendingRecord, at dot: Dot, time: Timestamp,
     into digest: inout Digest
   ) {
-    if let mark = record.mark { digest.add(mark ? 1 : 0) }
-    let isEdit = record.mark != false && !record.edits.entries.isEmpty
-    if isEdit, !records[position].existence.hasDeletion { return }
+    if let mark = record.mark { digest.add(UInt64(mark.rawValue)) }
+    let mark = newMark(of: position, as: record, at: dot, time: time)
+    if let mark {
+      digest.add(mark.clock)
+      if mark.isFinal { digest.add(1) }
+    }
+    let marks = records[position].marks
+    if mark == nil, marks.isEmpty { return }
     let save = EditContext(
       dot: dot, time: time, observed: record.observed[.existence],
       retraction: record.retractions[0])
     guard record.mark != nil || save.retraction != nil else { return }
-    var mark: ExistenceMark?
-    if record.mark == false {
+    let seen = Observed(save)
+    let kept = marks.filter {
+      !(mark?.kind).supersedes($0.payload.kind) || !seen.contains($0.dot)
+    }
+    if mark == nil, kept.count == marks.count { return }
+    changeMarks(of: position, at: dot) { marks in
+      marks = Siblings(sorted: kept)
+      if let mark { marks.insert(mark, at: dot) }
+    }
+  }
+
+  /// Returns the mark that a save writes, or `nil` if it writes none.
+  private func newMark(
+    of position: Int, as record: PendingRecord, at dot: Dot, time: Timestamp
+  ) -> ExistenceMark? {
+    switch record.mark {
+    case nil: return nil
+    case .alive:
+      return record.edits.entries.isEmpty ? .alive(at: time) : nil
+    case .deletion:
       var covered = record.covered ?? records[position].clock
       // A clock that contains this save contains all earlier saves of the
       // device. The author of a deletion as shown may not have seen them.
       if record.covered == nil || record.changesFields {
         covered.advance(to: dot)
       }
-      digest.add(covered)
-      mark = ExistenceMark(
-        covering: covered, isPurge: record.drops || record.isPurge, at: time)
-    } else if record.mark == true, !isEdit {
-      mark = ExistenceMark(covering: nil, at: time)
-    }
-    let seen = Observed(save)
-    let isSuperseded = { (other: Siblings<ExistenceMark>.Element) in
-      (mark != nil || other.payload.isDeletion) && seen.contains(other.dot)
-    }
-    let kept = Siblings(
-      sorted: records[position].marks.filter { !isSuperseded($0) })
-    if mark == nil, kept.count == records[position].marks.count { return }
-    changeMarks(of: position, at: dot) { marks in
-      marks = kept
-      if let mark { marks.insert(mark, at: dot) }
+      return .deletion(covering: covered, isFinal: record.isFinal, at: time)
+    case .purge:
+      var seen = records[position].clock
+      seen.advance(to: dot)
+      return .purge(by: dot, seen: seen, at: time)
+    case .purgeAnnouncement:
+      return .purge(by: dot, seen: records[position].clock, at: time)
     }
   }
 
@@ -336,5 +367,18 @@ extension ReplicaState {
         && (!record.dropsOnlyObserved
           || record.observed[names[slot.name]] != nil)
     }.map(\.name)
+  }
+}
+
+extension RecordMark.Kind? {
+  /// Returns whether a save with this mark, or an edit without a mark,
+  /// supersedes an observed mark.
+  fileprivate func supersedes(_ other: RecordMark.Kind) -> Bool {
+    switch self {
+    case nil: other != .alive
+    case .alive, .deletion: true
+    case .purgeAnnouncement: false
+    case .purge: other == .purgeAnnouncement || other == .purge
+    }
   }
 }

@@ -21,7 +21,11 @@ public enum SaveError: Error, Hashable, Sendable {
   /// A save that only removes content does not throw this error, even if a
   /// merge made the record larger than the limit.
   case recordTooLarge(RecordID, byteCount: Int)
-  /// The record cannot be undeleted because its contents were purged.
+  /// The record cannot be restored, or edited as it was shown before its
+  /// deletion, because the deletion was purged.
+  ///
+  /// A purge drops the contents after it announced this. See
+  /// ``Replica/purgeDeletedRecords()``.
   case purged(RecordID)
   /// An edit observed a state of another kind than its field.
   case observedKind(RecordID, field: String)
@@ -55,8 +59,8 @@ extension SaveError: CustomStringConvertible {
         + "maximum is \(Limits.recordBytes). Split the content among several records, "
         + "or store large content in files."
     case .purged(let id):
-      "\(id) cannot be undeleted because its content was purged. Write to the "
-        + "record to create it again."
+      "\(id) cannot be restored or edited as it was shown because its deletion "
+        + "was purged. Write to the record in a save to create it again."
     case .observedKind(let id, let field):
       "The state observed of "
         + (field.isEmpty ? "the existence" : "the field \"\(field)\"")

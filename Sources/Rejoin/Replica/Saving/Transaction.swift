@@ -83,7 +83,8 @@ public final class Transaction {
   ///     author sees its current state. The edit supersedes only what this
   ///     state has seen. Several edits of one field supersede what any of their
   ///     states has seen. If the state is of another kind, the save throws
-  ///     ``SaveError/observedKind(_:field:)``.
+  ///     ``SaveError/observedKind(_:field:)``. If the record was purged since,
+  ///     it throws ``SaveError/purged(_:)``.
   /// - Precondition: The schema declares the record's entity, and `edit` fits
   ///   the field's kind.
   public func apply(
@@ -99,6 +100,7 @@ public final class Transaction {
     if let observed { checkKind(of: observed, as: key, of: id) }
     let fits = pending.update(id, default: fresh(id)) {
       keepAlive(id, &$0, asShown: observed != nil)
+      if let observed { refuse(observed, of: key, in: id, asIn: $0) }
       if observed != nil || !$0.observed.isEmpty {
         $0.observe(observed, of: key, numbered: field)
       }
@@ -130,12 +132,24 @@ public final class Transaction {
   private func keepAlive(
     _ id: RecordID, _ record: inout PendingRecord, asShown: Bool = false
   ) {
-    if record.mark != true {
+    if record.mark != .alive {
       record.createAgain()
     } else if !asShown, record.observed[.existence] != nil {
       record.observed[.existence] = nil
       if replica.isDead(id) { record.createAgain(keepingEdits: true) }
     }
+  }
+
+  /// Refuses the save if its author was shown a field of a record that was
+  /// purged since.
+  private func refuse(
+    _ observed: FieldState, of key: FieldKey, in id: RecordID,
+    asIn record: PendingRecord
+  ) {
+    // The shown existence was checked, and so it saw the deletions.
+    if record.observed[.existence] != nil || !replica.isPurged(id) { return }
+    let now = replica.stored.state(of: key, in: id)?.clock ?? VectorClock()
+    if !now.isContained(in: observed.clock) { fail(.purged(id)) }
   }
 
   /// Refuses the save if an observed state is not of the field's kind.
@@ -153,7 +167,7 @@ public final class Transaction {
     checkKey(of: id)
     let position = replica.stored.positions[id]
     return PendingRecord(
-      position: position, mark: true,
+      position: position, mark: .alive,
       drops: position.map { replica.stored.records[$0].isDead(rule) } ?? false)
   }
 
@@ -168,8 +182,10 @@ public final class Transaction {
   /// Creates a record or keeps it alive, superseding only the marks that the
   /// author was shown.
   ///
-  /// A deletion that was not shown is concurrent with this save. Earlier edits
-  /// of the save are kept. If one of them saw all marks, so does the save.
+  /// A deletion that was not shown is concurrent with this save. If such a
+  /// deletion cannot be undone anymore, and no other edit keeps the record, the
+  /// save throws ``SaveError/purged(_:)``. Earlier edits of the save are kept.
+  /// If one of them saw all marks, so does the save.
   ///
   /// - Parameters:
   ///   - id: The record.
@@ -183,11 +199,12 @@ public final class Transaction {
     checkEntity(of: id)
     checkKey(of: id)
     checkKind(of: existence, as: .existence, of: id)
+    if replica.isPurged(id, since: existence) { fail(.purged(id)) }
     for (key, state) in fields ?? [:] { checkKind(of: state, as: key, of: id) }
     change(id) { record in
-      if record.mark == false { record.createAgain() }
+      if record.mark == .deletion { record.createAgain() }
       record.observe(existence, of: .existence, numbered: nil)
-      record.mark = true
+      record.mark = .alive
       guard let fields else { return }
       // An earlier re-creation that saw the whole record drops every field that
       // no verb observed.
@@ -209,7 +226,7 @@ public final class Transaction {
   public func delete(_ id: RecordID) {
     checkEntity(of: id)
     guard exists(id) else { return }
-    change(id) { $0.write(mark: false) }
+    change(id) { $0.write(mark: .deletion) }
   }
 
   /// Deletes a record as it was shown to the author.
@@ -234,7 +251,7 @@ public final class Transaction {
   /// Restores a deleted record with its contents.
   ///
   /// A record that exists is kept alive. A record that never existed is not
-  /// created. If the contents were purged, the save throws
+  /// created. Once a purge announced to drop the contents, the save throws
   /// ``SaveError/purged(_:)``.
   ///
   /// - Precondition: The schema declares the record's entity.
@@ -244,14 +261,15 @@ public final class Transaction {
     guard isDead(id) else { return }
     // A record that this save deleted still has its contents.
     if pending[id] == nil, replica.isPurged(id) { return fail(.purged(id)) }
-    change(id) { $0.write(mark: true) }
+    change(id) { $0.write(mark: .alive) }
   }
 
-  /// Drops the contents of a dead record.
-  func purge(_ id: RecordID) {
+  /// Announces that a purge will drop the contents of a dead record, or drops
+  /// them.
+  func purge(_ id: RecordID, drops: Bool) {
     change(id) {
-      $0.write(mark: false)
-      $0.drops = true
+      $0.write(mark: drops ? .purge : .purgeAnnouncement)
+      $0.drops = drops
     }
   }
 
@@ -273,12 +291,12 @@ public final class Transaction {
 
   /// Returns whether the record exists after the edits so far.
   private func exists(_ id: RecordID) -> Bool {
-    pending[id]?.mark ?? replica.exists(id)
+    pending[id]?.mark.map { $0 == .alive } ?? replica.exists(id)
   }
 
   /// Returns whether the record is deleted after the edits so far.
   private func isDead(_ id: RecordID) -> Bool {
-    pending[id]?.mark.map { !$0 } ?? replica.isDead(id)
+    pending[id]?.mark.map { $0 != .alive } ?? replica.isDead(id)
   }
 
   /// Refuses the save with an error, unless an earlier error did so.
@@ -289,7 +307,7 @@ public final class Transaction {
   /// Returns the edit of a field so far, or `nil` if a later verb deleted the
   /// record.
   func edit(of key: FieldKey, in id: RecordID) -> FieldEdit? {
-    guard let record = pending[id], record.mark != false,
+    guard let record = pending[id], record.mark != .deletion,
       let field = replica.stored.names.number(of: key)
     else { return nil }
     return record.edits[field]
@@ -298,7 +316,7 @@ public final class Transaction {
   /// Returns whether this save hides the contents of a record in the replica,
   /// because it deletes the record or creates it again.
   func hides(_ id: RecordID) -> Bool {
-    pending[id].map { $0.drops || $0.mark == false } ?? false
+    pending[id].map { $0.drops || $0.mark == .deletion } ?? false
   }
 }
 
@@ -313,7 +331,7 @@ extension Transaction: EditTarget {
     let edit = edit(of: key, in: id)
     // A deleted record that this save undeletes is shown with its contents.
     guard !hides(id), let record = replica.record(id),
-      record.exists || pending[id]?.mark == true
+      record.exists || pending[id]?.mark == .alive
     else { return EditedField(FieldState(key.kind), edit) }
     return EditedField(record[key], edit, dangling: record.dangling)
   }

@@ -7,9 +7,9 @@ extension ReplicaState {
   /// A new save names its device by a dot that the field had not seen. All
   /// other changes alter the content of known saves, which a message must not
   /// do. In a counter or a ledger, the content is the additions of each device.
-  /// In any field, it is everything that changes without a new save. A deletion
-  /// that covers later saves of a device than the replica knows speaks for that
-  /// device.
+  /// In any field, it is everything that changes without a new save. A mark
+  /// whose author had seen later saves of a device than the replica knows
+  /// speaks for that device.
   ///
   /// - Parameter before: The state when the recording of changed records
   ///   started.
@@ -22,7 +22,7 @@ extension ReplicaState {
         let location = FieldPosition(record: record, name: slot.name)
         slot.state.addAuthors(
           since: isNew ? nil : before[location], to: &authors)
-        for entry in slot.marks.covered?.entries ?? []
+        for entry in slot.marks.flatMap(\.payload.clock.entries)
         where entry.count > lastKnownSave(of: entry.device) {
           authors.insert(entry.device)
         }

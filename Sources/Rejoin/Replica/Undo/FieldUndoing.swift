@@ -8,8 +8,8 @@ struct FieldUndoing {
   private(set) var mark: Bool?
   /// The saves that the deletion of the record covers in addition to itself.
   private(set) var covered: VectorClock?
-  /// Whether the deletion is marked as a purge.
-  private(set) var isPurge = false
+  /// Whether the deletion cannot be undone.
+  private(set) var isFinal = false
   /// Whether the undo leaves a change of the field in place.
   var isLeft = false
 
@@ -32,9 +32,9 @@ struct FieldUndoing {
       case .restoration(let dot, let needsMark):
         retraction = Retraction(dot: dot)
         mark = needsMark ? true : nil
-      case .deletion(let saves, let isPurge, let isLeft):
+      case .deletion(let saves, let isFinal, let isLeft):
         retraction = Retraction(dot: change.save.dot)
-        (mark, covered, self.isPurge) = (false, saves, isPurge)
+        (mark, covered, self.isFinal) = (false, saves, isFinal)
         self.isLeft = isLeft
       case .nothing(let isLeft): self.isLeft = isLeft
       }

@@ -3,6 +3,8 @@
 /// The data about a record's existence that the undo of a save needs.
 struct PlaceExistence: Sendable {
   private let exists: Bool
+  /// Whether the record is deleted, and the deletion cannot be undone.
+  private let isPurged: Bool
   private let rule: DeletionRule
   private let marks: Siblings<ExistenceMark>
   private let hasFields: Bool
@@ -13,6 +15,7 @@ struct PlaceExistence: Sendable {
 
   init(_ record: RecordState, _ rule: DeletionRule) {
     (exists, self.rule) = (record.exists(rule), rule)
+    isPurged = record.isPurged(rule)
     (marks, clock, edits) = (record.marks, record.clock, record.edits)
     hasFields = record.slots.contains { $0.name != 0 }
   }
@@ -25,22 +28,22 @@ struct PlaceExistence: Sendable {
     let device = save.dot.device
     guard after.clock[device] == save.dot.sequence else { return nil }
     let gone = Siblings(sorted: marks.filter { after.marks[$0.dot] == nil })
-    let deletions = Siblings(sorted: gone.deletions)
-    let covered = deletions.covered ?? VectorClock()
+    let covered = gone.covered ?? VectorClock()
     // An undo does not restore a mark that kept the record alive, so it must
     // not restore the deletions that the mark outlived.
     let isKeptAlive =
       exists
       && gone.contains {
-        !$0.payload.isDeletion && !covered.contains($0.dot)
+        $0.payload.kind == .alive && !covered.contains($0.dot)
       }
+    let deletions = gone.deletions
     return UndoStep.Existence(
       existed: exists, isThere: after.exists,
-      isDeletion: after.marks[save.dot]?.payload.isDeletion ?? false,
-      covered: isKeptAlive ? nil : deletions.covered,
+      isDeletion: after.marks[save.dot]?.payload.kind == .deletion,
+      covered: isKeptAlive ? nil : gone.covered,
       uncovered: exists ? VectorClock() : edits.saves(beyond: covered),
-      superseded: deletions.only?.dot,
-      wasPurged: deletions.contains(where: \.payload.isPurge),
+      superseded: deletions.count == 1 ? deletions[0].dot : nil,
+      wasFinal: !deletions.isEmpty && marks.nameEveryDeletion(),
       outlived: exists ? marks.deletions(leftIn: after.marks) : nil,
       before: clock[device], after: save.dot.sequence
     ).change(by: save)
@@ -51,7 +54,7 @@ struct PlaceExistence: Sendable {
     /// The mark of the deletion is removed.
     case restoration(Dot, needsMark: Bool)
     /// The record is deleted, with the saves that the deletion covers.
-    case deletion(VectorClock, isPurge: Bool, isLeft: Bool)
+    case deletion(VectorClock, isFinal: Bool, isLeft: Bool)
     /// The existence stays unchanged.
     case nothing(isLeft: Bool)
   }
@@ -64,8 +67,9 @@ struct PlaceExistence: Sendable {
     as device: DeviceID
   ) -> Undoing {
     let dot = change.save.dot
-    let isThere = marks[dot]?.payload.isDeletion ?? false
+    let isThere = marks[dot]?.payload.kind == .deletion
     if existence.isDeletion, existence.existed, isThere {
+      if isPurged { return .nothing(isLeft: true) }
       return .restoration(dot, needsMark: needsMark(without: dot, existence))
     }
     // The deletions that the save superseded return and cover the save.
@@ -91,7 +95,7 @@ struct PlaceExistence: Sendable {
     // If the record existed before the save, edits of other devices kept it
     // alive.
     return .deletion(
-      covered, isPurge: existence.wasPurged,
+      covered, isFinal: existence.wasFinal,
       isLeft: !existence.existed && !others.isEmpty)
   }
 }
@@ -113,7 +117,7 @@ extension PlaceExistence {
     let isAlive =
       !edits.saves(beyond: covered).entries.isEmpty
       || others.contains {
-        !$0.payload.isDeletion && !covered.contains($0.dot)
+        $0.payload.kind == .alive && !covered.contains($0.dot)
       }
     return !isAlive
       && others.deletions.allSatisfy {
@@ -147,8 +151,8 @@ extension UndoStep {
     let uncovered: VectorClock
     /// The only superseded deletion, or `nil` if the save superseded several.
     let superseded: Dot?
-    /// Whether a superseded deletion was a purge.
-    let wasPurged: Bool
+    /// Whether the superseded deletions could not be undone.
+    let wasFinal: Bool
     /// The deletions that the save kept although the record existed, sorted by
     /// dot, or `nil` without one.
     let outlived: [Dot]?

@@ -60,9 +60,9 @@ extension Transaction {
         _ = record.add(edit.canonical, to: name, of: key.kind)
       }
       guard key == .existence else { return }
-      record.mark = field.mark
+      record.mark = field.mark.map { $0 ? .alive : .deletion }
       record.covered = field.covered.map(replica.stored.known)
-      record.isPurge = field.isPurge
+      record.isFinal = field.isFinal
     }
   }
 }
@@ -74,8 +74,8 @@ extension Transaction {
     package let mark: Bool?
     /// The saves that a deletion covers in addition to itself.
     package let covered: VectorClock?
-    /// Whether the deletion is a purge.
-    package let isPurge: Bool
+    /// Whether the deletion cannot be undone.
+    package let isFinal: Bool
     package let edits: [FieldKey: FieldEdit]
     package let retractions: [FieldKey: Retraction]
   }
@@ -87,8 +87,8 @@ extension Transaction {
     for entry in pending.entries {
       let record = entry.content
       result[entry.key] = Undoing(
-        mark: record.mark, covered: record.covered,
-        isPurge: record.isPurge,
+        mark: record.mark.map { $0 == .alive }, covered: record.covered,
+        isFinal: record.isFinal,
         edits: Dictionary(
           uniqueKeysWithValues: record.edits(named: names)
             .map { ($0.key, $0.edit) }),
