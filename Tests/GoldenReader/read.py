@@ -413,9 +413,12 @@ class Reader:
         item["time"] = self.stamp(self.last, self.varint())
         if kind == REGISTER:
             return {**item, "value": self.value()}
-        check(code & 3 != 2, "a mark")
-        return {**item, "purge": code & 3 == 3,
-                "covered": listed(self.clock()) if code & 1 else None}
+        seen = self.clock() if code & 3 else {}
+        isOwn = seen.get(item["device"], 0) >= item["n"]
+        kinds = ["alive", "deleted",
+                 "purged" if isOwn else "purge announced", "deleted"]
+        return {**item, "kind": kinds[code & 3], "final": code & 3 == 3,
+                "seen": listed(seen) if code & 3 else None}
 
     def readElements(self, count, hasSaves):
         content, places = [], []

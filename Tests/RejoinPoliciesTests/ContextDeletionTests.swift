@@ -154,7 +154,7 @@ import Testing
     try scene.mine.save { $0[Item.self, "1"].delete() }
     try context.save()
     let marks = scene.mine.recordForEditing(Scene.item)[.existence].marks
-    #expect(marks.map(\.isDeletion) == [true])
+    #expect(marks.map(\.kind) == [.deletion])
     #expect(scene.item?.name == "mine")
   }
 

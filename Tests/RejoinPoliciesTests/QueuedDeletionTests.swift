@@ -148,7 +148,7 @@ import Testing
     try later.resolve(Scene.item, [Key.name: "settled"])
     #expect(scene.item?.note == "n", "concurrent, not a creation")
     let marks = scene.mine.recordForEditing(Scene.item)[.existence].marks
-    #expect(marks.map(\.isDeletion) == [true])
+    #expect(marks.map(\.kind) == [.deletion])
   }
 
   @Test func equalQueuesAreEqualBytes() throws {

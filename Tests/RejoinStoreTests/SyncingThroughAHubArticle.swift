@@ -27,11 +27,9 @@ import Testing
   private func sync(
     _ phone: ReplicaStore, _ session: HubSession
   ) async throws {
-    // 1. The hub shows the saves that it has, and the device records this.
-    let version = try await session.version(of: "list-17")
-    try await phone.withReplica { $0.recordVersion(version) }
+    // 1. The hub shows the saves that it has.
+    var held = try await session.version(of: "list-17")
     // 2. The device sends the saves that the hub lacks, in parts.
-    var held = version
     while let delta = try await phone.delta(since: held, byteLimit: 256_000) {
       guard try await session.apply(delta, in: "list-17").hasAdvanced else {
         break
@@ -47,6 +45,8 @@ import Testing
     {
       guard try await phone.apply(delta).hasAdvanced else { break }
     }
+    // 5. The device records what the hub showed, because it now has these saves.
+    try await phone.withReplica { [held] in $0.recordVersion(held) }
   }
 
   private func openStore() async throws -> ReplicaStore {
@@ -64,7 +64,6 @@ import Testing
     _ phone: Replica, _ session: HubSession
   ) async throws {
     let held = try await session.version(of: "list-17")
-    phone.recordVersion(held)
     if let delta = phone.delta(since: held) {
       try await session.apply(delta, in: "list-17")
     }
@@ -74,6 +73,7 @@ import Testing
     {
       phone.apply(delta)
     }
+    phone.recordVersion(held)
   }
 
   private func session(as devices: DeviceID...) async throws -> HubSession {
@@ -167,7 +167,11 @@ import Testing
     for _ in 0..<3 {
       for device in [tablet, phone] { try await exchange(device, session) }
     }
-    #expect(try phone.purgeDeletedRecords().dot != nil)
+    #expect(try phone.purgeDeletedRecords().announcedRecords == [id])
+    for _ in 0..<4 {
+      for device in [phone, tablet] { try await exchange(device, session) }
+    }
+    #expect(try phone.purgeDeletedRecords().droppedRecords == [id])
     for device in [phone, tablet] { try await exchange(device, session) }
     for replica in [phone, tablet] {
       #expect(replica.record(id)?.exists == false)

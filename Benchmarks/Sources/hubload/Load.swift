@@ -59,7 +59,6 @@ func sync(
 ) async throws {
   try replica.save { $0[Item.self, "\(round % 20)"].count.increment() }
   let held = try await session.version(of: scope)
-  replica.recordVersion(held)
   if let delta = replica.delta(since: held) {
     try await session.apply(delta, in: scope)
   }
@@ -68,4 +67,5 @@ func sync(
   if let delta = try await session.delta(since: replica.version, in: scope) {
     replica.apply(delta)
   }
+  replica.recordVersion(held)
 }

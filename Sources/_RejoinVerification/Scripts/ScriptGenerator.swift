@@ -425,7 +425,8 @@ public struct ScriptGenerator {
     on i: Int, about id: RecordID, at now: Int64
   ) -> [ScriptStep] {
     switch random.number(below: 8) {
-    case 0: return [.save(on: i, [.undelete(id)])]
+    case 0 where weights.undeletions > 0:
+      return [.save(on: i, [.undelete(id)])]
     case 1: return [.undo(on: i, again: false)]
     case 2: return [.save(on: i, [edit(of: id, universe.fields)])]
     case 3: return [.save(on: i, [.touch(id), .delete(id)])]

@@ -184,7 +184,6 @@ struct Grocery<I: Item> {
 
   func sync() async throws {
     let held = try await session.version(of: "home")
-    try await store.withReplica { _ = $0.recordVersion(held) }
     if let delta = try await store.delta(since: held) {
       try await session.apply(delta, in: "home")
     }
@@ -193,6 +192,7 @@ struct Grocery<I: Item> {
     if let delta = try await session.delta(since: version, in: "home") {
       try await store.apply(delta)
     }
+    try await store.withReplica { _ = $0.recordVersion(held) }
     for item in await store.read({ $0.records(of: I.self) }) {
       for tag in I.olderTags(of: item) { try await self.tag(item.id, as: tag) }
     }

@@ -82,10 +82,11 @@ import Testing
       delta.damaged { field in
         guard case .existence(let field) = field.box else { return field }
         let marks = field.store.siblings.map { mark in
-          let covered = mark.payload.isDeletion ? all : nil
+          let isDeletion = mark.payload.kind == .deletion
           return Siblings<ExistenceMark>.Element(
             dot: mark.dot,
-            payload: ExistenceMark(covering: covered, at: mark.payload.time))
+            payload: isDeletion
+              ? .deletion(covering: all, at: mark.payload.time) : mark.payload)
         }
         return FieldState(
           Causal(

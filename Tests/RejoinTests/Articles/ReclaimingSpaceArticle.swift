@@ -27,8 +27,14 @@ import Testing
     #expect(phone.stabilityCut == phone.version.vectorClock)
 
     let bob = RecordID("Account", "bob")
+    #expect(try phone.purgeDeletedRecords().announcedRecords == [bob])
     #expect(phone.record(bob)?.value(of: "owner") == "Bob")
-    #expect(try phone.purgeDeletedRecords().dot == Dot(phone.device, 4))
+
+    for _ in 1...3 {
+      tablet.merge(phone)
+      phone.merge(tablet)
+    }
+    #expect(try phone.purgeDeletedRecords().droppedRecords == [bob])
     #expect(phone.record(bob)?.value(of: "owner") == nil)
 
     #expect(phone.foldLedgers() == 1)

@@ -60,7 +60,7 @@ import Testing
     let marks = devices.map { device in
       Siblings<ExistenceMark>.Element(
         dot: Dot(device, 3),
-        payload: ExistenceMark(covering: [device: 1], at: .zero))
+        payload: ExistenceMark.deletion(covering: [device: 1], at: .zero))
     }
     let store = ExistenceMarks(Siblings(sorted: marks))
     let existence = FieldState(
@@ -97,7 +97,7 @@ import Testing
           let covered = all.merging([device: 20])
           return .init(
             dot: Dot(device, 20),
-            payload: ExistenceMark(covering: covered, at: .zero))
+            payload: ExistenceMark.deletion(covering: covered, at: .zero))
         }))
     let marks = FieldState(
       Causal(store: store, context: CausalContext(store.dots)))
@@ -123,7 +123,7 @@ import Testing
       Causal(
         store: ExistenceMarks(
           Siblings(
-            ExistenceMark(covering: [stranger: 3], at: .zero),
+            ExistenceMark.deletion(covering: [stranger: 3], at: .zero),
             at: Dot(stranger, 3))), context: CausalContext([stranger: 3])))
     let ids = (0..<300).map { RecordID("Sailor", "\($0)") }
     let name = FieldKey("name", .register)

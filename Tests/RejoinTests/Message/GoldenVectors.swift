@@ -177,11 +177,11 @@ enum GoldenVectors {
     return try #require(phone.delta(since: basis))
   }
 
-  /// Deleted records whose fields are bare.
+  /// Deleted records with the marks of purges, and with bare fields.
   private static func purged() throws -> Replica {
     let phone = Replica.empty(1)
     try phone.save {
-      for key in ["ada", "bob"] {
+      for key in ["ada", "bob", "cy"] {
         $0[Sailor.self, key].name = "gone"
         $0[Sailor.self, key].mentor = Reference("ada")
       }
@@ -190,7 +190,14 @@ enum GoldenVectors {
       $0[Sailor.self, "ada"].delete()
       $0[Sailor.self, "bob"].delete()
     }
+    // The first call announces the purge of two records. The second one drops
+    // their contents, and announces that of the third record.
     try phone.purgeDeletedRecords()
+    try phone.save { $0[Sailor.self, "cy"].delete() }
+    try phone.purgeDeletedRecords()
+    // The undo restores a deletion that cannot be undone.
+    try phone.save(undoable: "Again") { $0[Sailor.self, "bob"].name = "again" }
+    try phone.undo()
     return phone
   }
 

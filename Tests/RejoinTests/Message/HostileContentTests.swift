@@ -164,7 +164,7 @@ import Testing
       Causal(
         store: ExistenceMarks(
           Siblings(
-            ExistenceMark(covering: nil, at: .zero), at: Dot(stranger, 1))),
+            ExistenceMark.alive(at: .zero), at: Dot(stranger, 1))),
         context: CausalContext([stranger: 1])))
     let fields = [
       FieldKey(composed, .set): set, FieldKey(decomposed, .set): set,
@@ -203,7 +203,8 @@ import Testing
       Causal(
         store: ExistenceMarks(
           Siblings(
-            ExistenceMark(covering: [stranger: .max], at: .max), at: dot)),
+            ExistenceMark.deletion(covering: [stranger: .max], at: .max),
+            at: dot)),
         context: CausalContext([stranger: 1])))
     for value in odd {
       let register = FieldState(

@@ -21,9 +21,15 @@ import Testing
   }
 
   private func deletion(
-    _ dot: Dot, of covered: VectorClock, isPurge: Bool = false
+    _ dot: Dot, of covered: VectorClock, isFinal: Bool = false
   ) -> (dot: Dot, mark: ExistenceMark) {
-    (dot, ExistenceMark(covering: covered, isPurge: isPurge, at: .zero))
+    (dot, .deletion(covering: covered, isFinal: isFinal, at: .zero))
+  }
+
+  private func purge(
+    _ dot: Dot, seen: VectorClock
+  ) -> (dot: Dot, mark: ExistenceMark) {
+    (dot, .purge(by: dot, seen: seen, at: .zero))
   }
 
   private func register(_ dot: Dot) -> FieldState {
@@ -51,7 +57,7 @@ import Testing
   }
 
   @Test func marksAreReadAsWritten() throws {
-    let touch = ExistenceMark(covering: nil, at: Timestamp(rawValue: 7))
+    let touch = ExistenceMark.alive(at: Timestamp(rawValue: 7))
     try expectReadBack([.existence: existence([(Dot(a, 1), touch)])])
     try expectReadBack([
       .existence: existence([(Dot(a, 1), touch)], [a: 3, b: 1])
@@ -61,9 +67,25 @@ import Testing
       name: register(Dot(a, 1)),
       .existence: existence([
         deletion(Dot(b, 2), of: [a: 1, b: 2]),
-        deletion(Dot(c, 4), of: [c: 9], isPurge: true),
+        deletion(Dot(c, 4), of: [c: 9], isFinal: true),
       ]),
     ])
+    try expectReadBack([
+      .existence: existence([
+        deletion(Dot(a, 1), of: [a: 1]), purge(Dot(b, 2), seen: [a: 1, b: 1]),
+        purge(Dot(c, 1), seen: [a: 1, b: 2, c: 1]),
+      ])
+    ])
+  }
+
+  /// An announcement and a purge have the same flag.
+  @Test func clockOfAPurgeContainsItsOwnSave() throws {
+    let marks = existence([
+      purge(Dot(a, 2), seen: [a: 1]), purge(Dot(b, 2), seen: [a: 1, b: 2]),
+    ])
+    let read = try Delta(decoding: bytes([.existence: marks]))
+    let kinds = read.changes[0].fields[.existence]?.marks.map(\.kind)
+    #expect(kinds == [.purgeAnnouncement, .purge])
   }
 
   @Test func randomMarksAreReadAsWritten() throws {
@@ -104,7 +126,7 @@ import Testing
     // one.
     let alive = bytes([
       .existence: existence([
-        (Dot(a, 1), ExistenceMark(covering: nil, at: .zero))
+        (Dot(a, 1), .alive(at: .zero))
       ])
     ])
     let deleted = bytes([
@@ -114,7 +136,6 @@ import Testing
     try #require(alive[(end - 3)..<end] == [4, 0, 0])
     try #require(deleted[start..<(start + 6)] == [4, 1, 0, 0, 0, 0])
     for (message, place, byte, reason) in [
-      (alive, end - 2, 2, "a purge that is a deletion"),
       (alive, end - 3, 0, "a save that the field has seen"),
       (deleted, start + 4, 1, "one of the devices"),
       (deleted, start + 3, 9, "at least 2 bytes for each of 10 items"),

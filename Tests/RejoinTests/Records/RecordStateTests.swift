@@ -16,8 +16,10 @@ import Testing
         _ = state.change(.write(1), in: EditContext(dot: dot, time: .zero))
       }
       state.changeMarks(at: dot) {
-        let covered = verb == .delete ? VectorClock(dot) : nil
-        $0.insert(ExistenceMark(covering: covered, at: .zero), at: dot)
+        $0.insert(
+          verb == .delete
+            ? .deletion(covering: VectorClock(dot), at: .zero)
+            : .alive(at: .zero), at: dot)
       }
       record.update(name, kind: kind, refers: false) {
         $0.update { $0.merge(state) }

@@ -29,7 +29,7 @@ import Testing
     let dot = try a.edit { $0.delete() }.dot
     let marks = a.recordForEditing(Sailor.ada)[.existence].marks
     #expect(marks.map(\.dot) == [dot])
-    #expect(marks.map(\.isDeletion) == [true])
+    #expect(marks.map(\.kind) == [.deletion])
     #expect(a.record(Sailor.ada)?.write(of: "name")?.dot.sequence == 1)
   }
 

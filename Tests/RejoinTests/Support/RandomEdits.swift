@@ -27,17 +27,24 @@ enum RandomEdits {
   private static func mark(
     _ field: inout FieldState, at dot: Dot, _ random: inout SeededRandom
   ) {
-    let (verb, time) = (random.number(below: 3), random.timestamp())
-    var covered = field.clock
-    covered.advance(
+    let (verb, time) = (random.number(below: 6), random.timestamp())
+    var announced = field.clock
+    announced.advance(
       to: Dot(DeviceID(UInt64(7)), UInt64(random.number(below: 3))))
-    covered.advance(to: dot)
+    let seen = announced.merging(VectorClock(dot))
     field.changeMarks(at: dot) { marks in
       marks = Siblings(
-        sorted: marks.filter { verb == 2 && !$0.payload.isDeletion })
-      if verb == 2 { return }
-      marks.insert(
-        ExistenceMark(covering: verb == 0 ? covered : nil, at: time), at: dot)
+        sorted: marks.filter { verb == 2 && $0.payload.kind == .alive })
+      switch verb {
+      case 0: marks.insert(.deletion(covering: seen, at: time), at: dot)
+      case 1: marks.insert(.alive(at: time), at: dot)
+      case 3:
+        marks.insert(
+          .deletion(covering: seen, isFinal: true, at: time), at: dot)
+      case 4: marks.insert(.purge(by: dot, seen: announced, at: time), at: dot)
+      case 5: marks.insert(.purge(by: dot, seen: seen, at: time), at: dot)
+      default: break
+      }
     }
   }
 

@@ -100,11 +100,16 @@ struct ContextBody {
   }
 
   /// A replica writes some of the fields, undoes its last save, deletes the
-  /// record, purges it, or retires the other device.
+  /// record, announces that it will purge the record, and perhaps does so, or
+  /// retires the other device.
   private mutating func change(_ replica: Replica) throws(SaveError) {
     switch source.below(16) {
     case 0, 1: try save(on: replica) { $0.delete(PolicyTable.card) }
-    case 2, 3: try purge(on: replica)
+    case 2: try purge(on: replica)
+    case 3:
+      try purge(on: replica)
+      exchangeVersions()
+      try replica.purgeDeletedRecords()
     case 4:
       try replica.retire(replica === store ? other.device : store.device)
     case 5:
@@ -119,15 +124,20 @@ struct ContextBody {
     try replica.save(undoable: "save", body)
   }
 
-  /// A replica deletes the record, and purges it once the other knows.
+  /// A replica deletes the record, and announces its purge once the other knows.
   private func purge(on replica: Replica) throws(SaveError) {
     try save(on: replica) { $0.delete(PolicyTable.card) }
+    exchangeVersions()
+    try replica.purgeDeletedRecords()
+  }
+
+  /// The replicas exchange all saves, and their versions until these are stable.
+  private func exchangeVersions() {
     for (a, b) in [(store, other), (other, store), (store, other)] {
       a.merge(b)
       a.recordVersion(b.version, of: b.device)
       b.recordVersion(a.version, of: a.device)
     }
-    try replica.purgeDeletedRecords()
   }
 
   private mutating func write(on replica: Replica) throws(SaveError) {

@@ -18,6 +18,9 @@ extension PolicyTable {
       return try checkRefusal(context, &draft, replica, clock)
     }
     let report = try save(context, &draft)
+    if try checkPurged(context, draft, report, row, store) {
+      return try equal("\(policy.name): version", replica.version, clock)
+    }
     if draft != nil { try checkSecondCommit(context, &draft, replica) }
     try equal(
       "\(policy.name): in conflict", !report.conflicts.isEmpty,
@@ -30,6 +33,57 @@ extension PolicyTable {
     try checkFields(report, row, store, after)
     try checkEdits(row, store, after)
     try checkQueue(context, row, replica)
+  }
+
+  /// Checks that nothing is written to a record that was purged since the
+  /// fetch, and that its edits stay.
+  ///
+  /// - Returns: Whether the record was refused.
+  private func checkPurged(
+    _ context: EditingContext, _ draft: RecordDraft<AnyEntity>?,
+    _ report: ContextReport, _ row: PolicyRow, _ store: Store
+  ) throws(FuzzFailure) -> Bool {
+    let outcome = isDeletion ? deletion(store) : nil
+    guard isPurged(store.record), hasUnseenDeletion(store.record),
+      outcome != .delete
+    else { return false }
+    try require(report.dot == nil, "\(policy.name): a purged record is saved")
+    let isRefused = report.failedRecords[PolicyTable.card] != nil
+    let writes =
+      isDeletion
+      ? outcome == .deleteBeside && isCreatedAgain
+      : !row.written.isEmpty || !edits.isEmpty && !row.dropsMergeableEdits
+    // Under `overwrite`, counters and sets may also have to be written.
+    if case .overwrite = policy, !isDeletion, isConflict(store), !writes {
+      return isRefused
+    }
+    try equal("\(policy.name): refused after a purge", isRefused, writes)
+    if !isRefused { return false }
+    let error = report.failedRecords[PolicyTable.card]
+    try equal("the error", error, .purged(PolicyTable.card))
+    try require(
+      draft.map { !$0.isCommitted && $0.hasChanges } ?? context.hasChanges,
+      "the edits of a purged record are gone")
+    return true
+  }
+
+  /// Returns whether the authors of purges or announcements had seen every
+  /// deletion of a deleted record.
+  func isPurged(_ record: Record) -> Bool {
+    let marks = record[.existence].marks
+    let names = marks.filter { [.purge, .purgeAnnouncement].contains($0.kind) }
+    let deletions = marks.filter { $0.kind == .deletion }
+    return !record.exists && !deletions.isEmpty
+      && deletions.allSatisfy { deletion in
+        deletion.isFinal || names.contains { $0.seen.contains(deletion.dot) }
+      }
+  }
+
+  private func hasUnseenDeletion(_ record: Record) -> Bool {
+    record[.existence].marks.contains {
+      [.deletion, .purge].contains($0.kind)
+        && !fetched[.existence].clock.contains($0.dot)
+    }
   }
 
   /// The name of the saves of contexts and drafts in the undo history.
@@ -199,7 +253,15 @@ extension PolicyTable {
       })
     try checkResolvingDeleted(context, values, replica)
     let later = try Self.reopened(context, replica)
-    try later.resolve(PolicyTable.card, values)
+    let isPurged = isPurged(replica.fetched(PolicyTable.card))
+    do {
+      try later.resolve(PolicyTable.card, values)
+      try require(!isPurged, "resolving a conflict restores a purged record")
+    } catch SaveError.purged where isPurged {
+      return try require(
+        later.pendingConflicts == context.pendingConflicts,
+        "a conflict that could not be resolved is gone")
+    }
     for key in row.queued {
       let field = replica.fetched(PolicyTable.card)[key]
       try equal("\(key) settled", field.value, .string("settled"))

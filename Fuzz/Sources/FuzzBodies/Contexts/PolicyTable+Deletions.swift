@@ -42,7 +42,7 @@ extension PolicyTable {
 
   private func hasUnseenEdit(_ store: Store) -> Bool {
     store.record[.existence].marks.contains {
-      !$0.isDeletion && !seen(.existence).clock.contains($0.dot)
+      $0.kind == .alive && !seen(.existence).clock.contains($0.dot)
     }
       || store.record.fields.contains {
         !store.record[$0].clock.isContained(in: seen($0).clock)

@@ -199,7 +199,12 @@ public final class Transaction {
     checkEntity(of: id)
     checkKey(of: id)
     checkKind(of: existence, as: .existence, of: id)
-    if replica.isPurged(id, since: existence) { fail(.purged(id)) }
+    // Without a re-creation, the save restores what it does not edit.
+    if replica.isPurged(id),
+      fields == nil || replica.isPurged(id, since: existence)
+    {
+      fail(.purged(id))
+    }
     for (key, state) in fields ?? [:] { checkKind(of: state, as: key, of: id) }
     change(id) { record in
       if record.mark == .deletion { record.createAgain() }

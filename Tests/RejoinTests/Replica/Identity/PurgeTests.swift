@@ -22,6 +22,10 @@ import Testing
     return record.fields.filter { record[$0].hasContent }
   }
 
+  private func marks(_ replica: Replica) -> [RecordMark] {
+    replica.recordForEditing(Sailor.ada)[.existence].marks
+  }
+
   private func deleteEverywhere() throws {
     try fill(a)
     try b.save { $0[Berth.self, "b"].name = "b" }
@@ -29,7 +33,15 @@ import Testing
     try a.save { $0[Sailor.self, "ada"].delete() }
   }
 
-  @Test func nothingIsPurgedAboveTheCut() throws {
+  /// Announces the purge on `a`, and lets all devices know.
+  private func announceEverywhere() throws {
+    try deleteEverywhere()
+    settle(a, b)
+    #expect(try a.purgeDeletedRecords().announcedRecords == [Sailor.ada])
+    settle(a, b)
+  }
+
+  @Test func purgeDoesNothingAboveTheCut() throws {
     try deleteEverywhere()
     let version = a.version
     #expect(try a.purgeDeletedRecords().dot == nil)
@@ -37,15 +49,30 @@ import Testing
     #expect(contents(a).count == 6)
   }
 
-  @Test func belowTheCutContentGoesAndTheRecordStaysDead() throws {
+  @Test func announcementKeepsContents() throws {
     try deleteEverywhere()
     settle(a, b)
-    let purge = try #require(try a.purgeDeletedRecords().dot)
-    #expect(purge == Dot(a.device, 3))
-    let marks = a.recordForEditing(Sailor.ada)[.existence].marks
-    #expect(marks.map(\.dot) == [purge])
-    #expect(marks.map(\.isPurge) == [true])
-    #expect(marks[0].covered == [a.device: 3])
+    let report = try a.purgeDeletedRecords()
+    #expect(report.dot == Dot(a.device, 3))
+    #expect(report.announcedRecords == [Sailor.ada])
+    #expect(report.droppedRecords == [])
+    #expect(contents(a).count == 6)
+    #expect(marks(a).map(\.kind) == [.deletion, .purgeAnnouncement])
+    #expect(marks(a)[1].seen == [a.device: 2])
+    #expect(!a.exists(Sailor.ada))
+    // It is not announced twice, and dropped only below the cut.
+    #expect(try a.purgeDeletedRecords().dot == nil)
+  }
+
+  @Test func announcedRecordsAreDroppedBelowTheCut() throws {
+    try announceEverywhere()
+    let report = try a.purgeDeletedRecords()
+    let drop = try #require(report.dot)
+    #expect(report.announcedRecords == [])
+    #expect(report.droppedRecords == [Sailor.ada])
+    #expect(marks(a).map(\.kind) == [.deletion, .purge])
+    #expect(marks(a)[1].dot == drop)
+    #expect(marks(a)[1].seen.contains(drop))
     #expect(contents(a).isEmpty)
     #expect(!a.exists(Sailor.ada))
     #expect(a.recordForEditing(Sailor.ada).isDead)
@@ -54,9 +81,8 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func aSecondPurgeTakesNoDot() throws {
-    try deleteEverywhere()
-    settle(a, b)
+  @Test func purgeOfADroppedRecordTakesNoDot() throws {
+    try announceEverywhere()
     try a.purgeDeletedRecords()
     let version = a.version
     #expect(try a.purgeDeletedRecords().dot == nil)
@@ -66,14 +92,28 @@ import Testing
     #expect(a.version.vectorClock == version.vectorClock)
   }
 
-  @Test func aliveRecordsAreLeftAlone() throws {
+  @Test func onePurgeAnnouncesAndDrops() throws {
+    let bob = RecordID("Sailor", "bob")
+    try fill(a)
+    try a.save { $0[Sailor.self, "bob"].name = "bob" }
+    try a.save { $0[Sailor.self, "ada"].delete() }
+    #expect(try a.purgeDeletedRecords().announcedRecords == [Sailor.ada])
+    try a.save { $0.delete(bob) }
+    let report = try a.purgeDeletedRecords()
+    #expect(report.announcedRecords == [bob])
+    #expect(report.droppedRecords == [Sailor.ada])
+    #expect(report.dot == Dot(a.device, 6))
+  }
+
+  @Test func purgeLeavesExistingRecordsAlone() throws {
     try fill(a)
     #expect(try a.purgeDeletedRecords().dot == nil)
     #expect(a.stabilityCut == a.version.vectorClock)
     #expect(contents(a).count == 6)
   }
 
-  @Test func aConcurrentEditSurvivesAndBringsTheRecordBack() throws {
+  /// The device that edits is on no roster, so neither purge waits for it.
+  @Test func editOfAnUnknownDeviceBringsBackItsPart() throws {
     try fill(a)
     a.tell(b)
     let c = Replica.empty(3)
@@ -86,8 +126,11 @@ import Testing
     }
     try a.save { $0[Sailor.self, "ada"].delete() }
     a.tell(b)
-    a.recordVersion(b.version, of: b.device)
-    #expect(try a.purgeDeletedRecords().dot != nil)
+    for _ in 0..<2 {
+      a.recordVersion(b.version, of: b.device)
+      #expect(try a.purgeDeletedRecords().dot != nil)
+      a.tell(b)
+    }
     settle(a, b, c)
     #expect(areEqual(a, b, c))
     #expect(a.ada?.name == "from c")
@@ -98,34 +141,263 @@ import Testing
     #expect(a.ada?.pay == 40)
   }
 
-  @Test func twoPurgesAtOnceAreOne() throws {
-    try deleteEverywhere()
-    settle(a, b)
+  @Test func concurrentPurgesAreOne() throws {
+    try announceEverywhere()
     try a.purgeDeletedRecords()
     try b.purgeDeletedRecords()
     settle(a, b)
     #expect(areEqual(a, b))
     #expect(contents(a).isEmpty)
     #expect(!a.exists(Sailor.ada))
+    #expect(marks(a).map(\.kind) == [.deletion, .purge, .purge])
   }
 
-  @Test func anEnrolledDeviceHoldsUpTheCut() throws {
+  @Test func enrolledDeviceHoldsUpTheCut() throws {
     try a.enroll(DeviceID(5), name: "spare")
     try fill(a)
     try a.save { $0[Sailor.self, "ada"].delete() }
     #expect(a.roster == [a.device, DeviceID(5)])
     #expect(a.stabilityCut.isEmpty)
-    #expect(try a.purgeDeletedRecords().dot == nil)
+    let report = try a.purgeDeletedRecords()
+    #expect(report.dot == nil)
+    #expect(report.awaitedDevices == [DeviceID(5): .zero])
     a.recordVersion(a.version, of: DeviceID(5))
     #expect(try a.purgeDeletedRecords().dot != nil)
   }
 
-  @Test func oneStableDeletionOfTwoIsNotEnough() throws {
+  @Test func reportNamesDevicesThatHoldBackTheCut() throws {
+    try deleteEverywhere()
+    settle(a, b)
+    try a.edit { $0.name = "again" }
+    let report = try a.purgeDeletedRecords()
+    #expect(report.awaitedDevices == [b.device: b.version[b.device].time])
+    #expect(try b.purgeDeletedRecords().awaitedDevices.keys.first == a.device)
+    try a.retire(b.device)
+    #expect(try a.purgeDeletedRecords().awaitedDevices.isEmpty)
+  }
+
+  @Test func purgeAwaitsEveryDeletion() throws {
     try deleteEverywhere()
     try b.edit { $0.delete() }
     b.tell(a)
-    #expect(a.recordForEditing(Sailor.ada)[.existence].marks.count == 2)
+    #expect(marks(a).count == 2)
     a.stored.version.stabilityCut = [a.device: 1, b.device: 2]
     #expect(try a.purgeDeletedRecords().dot == nil)
+  }
+
+  /// An announcement names only the deletions that its author had seen.
+  @Test func deletionAfterTheAnnouncementIsNotNamed() throws {
+    try deleteEverywhere()
+    try b.edit { $0.delete() }
+    settle(a, b)
+    let before = b.state
+    try a.purgeDeletedRecords()
+    let restored = Replica(
+      resuming: before, schema: b.schema, wallClock: b.wallClock,
+      makeDeviceID: { DeviceID(9) })
+    try restored.save { $0.undelete(Sailor.ada) }
+    try restored.edit { $0.delete() }
+    restored.tell(a)
+    #expect(
+      marks(a).map(\.kind) == [.purgeAnnouncement, .deletion])
+    try a.save { $0.undelete(Sailor.ada) }
+    #expect(a.ada?.name == "ada")
+  }
+}
+
+/// Edits and restorations beside a purge.
+@Suite(.encodes) struct EditsBesidePurgeTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+  private let berth = RecordID("Berth", "b")
+
+  private func deleted() throws {
+    try a.edit {
+      $0.name = "ada"
+      $0.miles.increment(by: 3)
+      $0.tags.insert("x")
+      $0.pay.append(4)
+    }
+    try a.save { $0[Berth.self, "b"].name = "b" }
+    try b.save { $0[Berth.self, "c"].name = "c" }
+    settle(a, b)
+    try a.save(undoable: "Delete") {
+      $0.delete(Sailor.ada)
+      $0.delete(berth)
+    }
+    settle(a, b)
+  }
+
+  private func checkContents(
+    _ replica: Replica, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    #expect(replica.ada?.name == "ada", sourceLocation: sourceLocation)
+    #expect(replica.ada?.miles == 3, sourceLocation: sourceLocation)
+    #expect(replica.ada?.tags == ["x"], sourceLocation: sourceLocation)
+    #expect(replica.ada?.pay == 4, sourceLocation: sourceLocation)
+    #expect(
+      replica[Berth.self, "b"]?.name == "b", sourceLocation: sourceLocation)
+  }
+
+  @Test func restorationBesideAnAnnouncementKeepsContents() throws {
+    try deleted()
+    #expect(try b.purgeDeletedRecords().announcedRecords.count == 2)
+    try a.save {
+      $0.undelete(Sailor.ada)
+      $0.undelete(berth)
+    }
+    settle(a, b)
+    for replica in [a, b] { checkContents(replica) }
+    #expect(try b.purgeDeletedRecords().dot == nil)
+    #expect(areEqual(a, b))
+  }
+
+  @Test func undoBesideAnAnnouncementKeepsContents() throws {
+    try deleted()
+    try b.purgeDeletedRecords()
+    guard case .done = try a.undo() else {
+      Issue.record("the undo is prevented")
+      return
+    }
+    settle(a, b)
+    for replica in [a, b] { checkContents(replica) }
+  }
+
+  @Test func undoAfterAnAnnouncementIsPrevented() throws {
+    try deleted()
+    try b.purgeDeletedRecords()
+    b.tell(a)
+    let version = a.version
+    guard case .prevented(let fields) = try a.undo() else {
+      Issue.record("a purged record is restored")
+      return
+    }
+    #expect(Set(fields.map(\.field)) == [.existence])
+    #expect(Set(fields.map(\.record)) == [Sailor.ada, berth])
+    #expect(a.version == version)
+  }
+
+  @Test func undoOfARecreationRestoresAFinalDeletion() throws {
+    try deleted()
+    try a.purgeDeletedRecords()
+    try a.save(undoable: "Again") { $0[Sailor.self, "ada"].name = "new" }
+    #expect(a.ada?.name == "new")
+    try a.undo()
+    #expect(a.ada == nil)
+    let marks = a.recordForEditing(Sailor.ada)[.existence].marks
+    #expect(marks.map(\.kind) == [.deletion])
+    #expect(marks.map(\.isFinal) == [true])
+    #expect(throws: SaveError.purged(Sailor.ada)) {
+      try a.save { $0.undelete(Sailor.ada) }
+    }
+    #expect(throws: Never.self) { try a.redo() }
+    #expect(a.ada?.name == "new")
+  }
+
+  @Test func recreationBesideADropHasOnlyItsEdits() throws {
+    try deleted()
+    try a.purgeDeletedRecords()
+    settle(a, b)
+    #expect(try a.purgeDeletedRecords().droppedRecords.count == 2)
+    try b.save {
+      $0[Sailor.self, "ada"].name = "new"
+      $0[Berth.self, "b"].deck = 1
+    }
+    settle(a, b)
+    #expect(areEqual(a, b))
+    #expect(a.ada?.name == "new")
+    #expect(a.ada?.miles == 0)
+    #expect(a[Berth.self, "b"]?.deck == 1)
+    #expect(a[Berth.self, "b"]?.name == nil)
+  }
+
+  @Test func editAsShownBeforeTheDeletionIsRefused() throws {
+    try a.edit { $0.name = "ada" }
+    try b.save { $0[Berth.self, "c"].name = "c" }
+    settle(a, b)
+    let shown = b.recordForEditing(Sailor.ada)
+    let name = Sailor().name.key
+    try a.edit { $0.delete() }
+    settle(a, b)
+    try a.purgeDeletedRecords()
+    a.tell(b)
+    let version = b.version
+    #expect(throws: SaveError.purged(Sailor.ada)) {
+      try b.save {
+        $0.ensureExists(
+          Sailor.ada, observed: shown[.existence], recreatingWith: nil)
+        $0.apply(.write("late"), to: name, of: Sailor.ada, observed: shown[name])
+      }
+    }
+    #expect(b.version == version)
+    // A plain edit creates the record again.
+    try b.edit { $0.name = "new" }
+    #expect(b.ada?.name == "new")
+  }
+
+  @Test func editOfAFieldAsShownIsRefused() throws {
+    try a.edit { $0.name = "ada" }
+    let name = Sailor().name.key
+    let shown = a.recordForEditing(Sailor.ada)[name]
+    try a.edit { $0.name = "other" }
+    try a.edit { $0.delete() }
+    try a.purgeDeletedRecords()
+    #expect(throws: SaveError.purged(Sailor.ada)) {
+      try a.save {
+        $0.apply(.write("late"), to: name, of: Sailor.ada, observed: shown)
+      }
+    }
+    // Its author has seen all of the field, and creates the record again.
+    let now = a.recordForEditing(Sailor.ada)[name]
+    try a.save {
+      $0.apply(.write("new"), to: name, of: Sailor.ada, observed: now)
+    }
+    #expect(a.ada?.name == "new")
+  }
+
+  @Test func editAsShownIsNotRefusedWhileAnotherEditKeepsTheRecord() throws {
+    try a.edit { $0.name = "ada" }
+    try b.save { $0[Berth.self, "c"].name = "c" }
+    settle(a, b)
+    let shown = b.recordForEditing(Sailor.ada)
+    try a.edit { $0.delete() }
+    settle(a, b)
+    try a.purgeDeletedRecords()
+    settle(a, b)
+    try a.edit { $0.rank = "mate" }
+    a.tell(b)
+    try b.save {
+      $0.ensureExists(
+        Sailor.ada, observed: shown[.existence], recreatingWith: nil)
+      $0.apply(
+        .count(CounterEdit(by: 1)), to: Sailor().miles.key, of: Sailor.ada,
+        observed: shown[Sailor().miles.key])
+    }
+    #expect(b.ada?.miles == 1)
+    #expect(b.ada?.rank == "mate")
+  }
+
+  @Test func restorationThroughAnObservedDeletionIsRefused() throws {
+    try a.edit { $0.name = "ada" }
+    try a.edit { $0.delete() }
+    try a.purgeDeletedRecords()
+    let existence = a.recordForEditing(Sailor.ada)[.existence]
+    #expect(throws: SaveError.purged(Sailor.ada)) {
+      try a.save {
+        $0.ensureExists(
+          Sailor.ada, observed: existence, recreatingWith: nil)
+      }
+    }
+  }
+
+  @Test func reportsListNeitherMarkAsADeletion() throws {
+    try deleted()
+    try a.purgeDeletedRecords()
+    let announced = b.merge(a)
+    #expect(announced.deletedRecords == [] && announced.deletionConflicts == [])
+    settle(a, b)
+    try a.purgeDeletedRecords()
+    let dropped = b.merge(a)
+    #expect(dropped.deletedRecords == [] && dropped.deletionConflicts == [])
   }
 }

@@ -12,34 +12,34 @@ import Testing
 
   @Test func aMarkIsPassedByShowingAllOfIt() {
     var stability = Stability()
-    stability.note([a: 1], of: b, holding: [a: 2])
+    stability.record([a: 1], of: b, holding: [a: 2], mayPass: true)
     #expect(stability.mark == [a: 2])
     #expect(stability.passed.isEmpty)
-    stability.note([a: 2, c: 9], of: b, holding: [a: 5])
+    stability.record([a: 2, c: 9], of: b, holding: [a: 5], mayPass: true)
     #expect(stability.mark == [a: 2])
     #expect(stability.passed == [b])
   }
 
   @Test func theMarkIsStableWhenAllHavePassed() {
     var stability = Stability()
-    stability.note([a: 2], of: b, holding: [a: 2])
+    stability.record([a: 2], of: b, holding: [a: 2], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 3]) == nil)
-    stability.note([a: 3], of: c, holding: [a: 3])
+    stability.record([a: 3], of: c, holding: [a: 3], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == [a: 2])
     #expect(stability.mark == [a: 4])
     // Whoever has passed one mark has yet to pass the next.
     #expect(stability.advance([b, c], holding: [a: 4]) == nil)
-    stability.note([a: 4], of: b, holding: [a: 4])
+    stability.record([a: 4], of: b, holding: [a: 4], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == nil)
-    stability.note([a: 4], of: c, holding: [a: 4])
+    stability.record([a: 4], of: c, holding: [a: 4], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == [a: 4])
   }
 
   /// Before anything is held there is nothing to pass.
   @Test func aDeviceThatShowedNothingHasPassedNothing() {
     var stability = Stability()
-    stability.note([:], of: b, holding: [:])
-    stability.note([a: 1], of: c, holding: [a: 1])
+    stability.record([:], of: b, holding: [:], mayPass: true)
+    stability.record([a: 1], of: c, holding: [a: 1], mayPass: true)
     #expect(stability.mark == [a: 1])
     #expect(stability.passed == [c])
   }

@@ -28,7 +28,7 @@ import Testing
 
   @Test func touchWithoutEditWritesMark() throws {
     try a.edit { $0.ensureExists() }
-    #expect(marks(a).map(\.isDeletion) == [false])
+    #expect(marks(a).map(\.kind) == [.alive])
     try b.edit {
       $0.ensureExists()
       $0.name = "Ada"
@@ -43,7 +43,7 @@ import Testing
     b.tell(a)
     try c.edit { $0.miles.increment() }
     try a.edit { $0.delete() }
-    #expect(marks(a).map(\.covered) == [[a.device: 2, b.device: 1]])
+    #expect(marks(a).map(\.seen) == [[a.device: 2, b.device: 1]])
     a.tell(b)
     #expect(!b.exists(Sailor.ada))
     c.tell(b)
@@ -110,7 +110,7 @@ import Testing
       $0.delete(
         Sailor.ada, observed: shown[.existence], seen: shown.clock)
     }
-    #expect(marks(a).map(\.covered) == [[a.device: 1]])
+    #expect(marks(a).map(\.seen) == [[a.device: 1]])
     #expect(a.ada?.rank == "mate")
   }
 }
@@ -130,7 +130,8 @@ extension ExistenceTests {
         Causal(
           store: ExistenceMarks(
             Siblings(
-              ExistenceMark(covering: covered, at: .zero), at: Dot(b.device, 1))
+              ExistenceMark.deletion(covering: covered, at: .zero),
+              at: Dot(b.device, 1))
           ),
           context: CausalContext([b.device: 1])))
       let before = hub.state

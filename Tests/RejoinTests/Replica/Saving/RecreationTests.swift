@@ -153,6 +153,6 @@ import Testing
     }
     #expect(a.ada?.name == "old")
     let marks = a.recordForEditing(Sailor.ada)[.existence].marks
-    #expect(marks.map(\.isDeletion) == [true, false])
+    #expect(marks.map(\.kind) == [.deletion, .alive])
   }
 }

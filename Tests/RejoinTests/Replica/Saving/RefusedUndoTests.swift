@@ -46,10 +46,10 @@ import Testing
   }
 
   @Test func decodingRefusesUnsortedDeletions() throws {
-    let outlived = #""wasPurged":false,"outlived":[\#(one),\#(two)]"#
+    let outlived = #""wasFinal":false,"outlived":[\#(one),\#(two)]"#
     let accepted = undo(
       change(
-        existence.replacing(#""wasPurged":false"#, with: outlived)))
+        existence.replacing(#""wasFinal":false"#, with: outlived)))
     for wrong in [
       "[\(two),\(one)]", "[\(one),\(one)]", "[\(zero),\(two)]", "[]",
     ] {

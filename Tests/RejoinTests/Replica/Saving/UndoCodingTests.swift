@@ -152,7 +152,7 @@ import Testing
       try text(#require(report.undo))
         == #"{"changes":[{"existence":{"after":2,"before":1,"existed":true,"#
         + #""isDeletion":false,"isThere":true,"uncovered":[],"#
-        + #""wasPurged":false},\#(common)},"#
+        + #""wasFinal":false},\#(common)},"#
         + #"{"field":{"kind":"register","name":"name"},"#
         + #"\#(common),"siblings":{"beside":[],"isThere":true}},"#
         + #"{"element":{"string":"x"},"field":{"kind":"set","name":"tags"},"#

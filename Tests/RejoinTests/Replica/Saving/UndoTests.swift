@@ -375,8 +375,8 @@ import Testing
     #expect(try undo(report) == [])
     #expect(phone.ada == nil)
     let marks = phone.recordForEditing(ada)[.existence].marks
-    #expect(marks.map(\.covered) == [[phone.device: 2]])
-    #expect(marks.map(\.isPurge) == [false])
+    #expect(marks.map(\.seen) == [[phone.device: 2]])
+    #expect(marks.map(\.kind) == [.deletion])
     try phone.edit { $0.name = "Ada" }
     #expect(phone.record(ada)?.total(of: "pay") == 0)
   }

@@ -36,7 +36,7 @@ extension UndoText {
   }
   var existence: String {
     #""existence":{"existed":false,"isThere":true,"isDeletion":false,"#
-      + #""uncovered":[],"wasPurged":false,"before":1,"after":2}"#
+      + #""uncovered":[],"wasFinal":false,"before":1,"after":2}"#
   }
   var cancelled: String {
     #"[{"device":"\#(DeviceID(1).hexadecimal)","before":2,"after":4,"#

@@ -57,6 +57,14 @@ enum Hazard: String, CaseIterable, Sendable {
   case deletionCountsAsEdit
   /// A purge does not cover the save that drops the contents.
   case purgeCountsAsEdit
+  /// A purge counts as a deletion, under delete-wins as well.
+  case purgeCountsAsDeletion
+  /// A purge drops the contents of a record without an announcement.
+  case purgeInOneStep
+  /// A device counts as knowing a save although it may have made others before.
+  case unsentSavesIgnored
+  /// A context saves a part of a record that was purged since.
+  case draftRevivesPurged
   /// An edit in a context supersedes deletions that the context has not shown.
   case contextSupersedesUnseenDeletion
   /// An update wins over a deletion, whatever the rule.

@@ -61,6 +61,8 @@ extension Hazard {
       .resolutionSupersedesUnseen, .equalFieldsOverwritten, .globalCut,
       .tombstonesForgotten, .clockEntriesExpire, .deletionCoversReplicaClock,
       .deletionCoversUnseen, .deletionsCoverTogether, .purgeCountsAsEdit,
+      .purgeCountsAsDeletion, .purgeInOneStep, .unsentSavesIgnored,
+      .draftRevivesPurged,
       .contextSupersedesUnseenDeletion, .ruleIgnored:
       nil
     }

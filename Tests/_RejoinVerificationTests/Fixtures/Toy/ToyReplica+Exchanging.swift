@@ -93,7 +93,12 @@ extension ToyReplica {
   }
 
   mutating func recordVersion(of other: ToyReplica, now: Int64) {
-    acknowledged[other.device, default: VectorClock()].merge(other.vector)
+    // Saves of the other device that are not here may not have seen the rest.
+    if other.vector[other.device] <= vector[other.device]
+      || hazard == .unsentSavesIgnored
+    {
+      acknowledged[other.device, default: VectorClock()].merge(other.vector)
+    }
     raiseCut()
   }
 }

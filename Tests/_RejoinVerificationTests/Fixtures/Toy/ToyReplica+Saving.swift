@@ -5,7 +5,7 @@ import _RejoinVerification
 
 /// What a save does to one record.
 private struct ToyPending {
-  var mark: Bool?
+  var mark: ToyMark?
   var drops = false
   var edits: [FieldKey: FieldEdit] = [:]
   /// The saves that a deletion covers, or `nil` for itself and all saves.
@@ -24,7 +24,7 @@ private struct ToyPending {
     }
   }
 
-  mutating func write(mark: Bool) {
+  mutating func write(mark: ToyMark) {
     self.mark = mark
     (shown[.existence], covered) = (nil, nil)
   }
@@ -33,22 +33,27 @@ private struct ToyPending {
 extension ToyReplica {
   mutating func save(_ verbs: [ScriptVerb], now: Int64) throws -> Dot? {
     var pending: [RecordID: ToyPending] = [:]
-    for verb in verbs { note(verb, in: &pending) }
+    var refused: RecordID?
+    for verb in verbs { note(verb, in: &pending, &refused) }
+    if let refused { throw SaveError.purged(refused) }
     return try commit(pending, now: now)
   }
 
+  /// - Parameter refused: A record that the save must not restore.
   private func note(
-    _ verb: ScriptVerb, in pending: inout [RecordID: ToyPending]
+    _ verb: ScriptVerb, in pending: inout [RecordID: ToyPending],
+    _ refused: inout RecordID?
   ) {
     switch verb {
     case .touch(let id): touch(id, in: &pending)
     case .delete(let id):
-      guard pending[id]?.mark ?? exists(id) else { return }
-      pending[id, default: ToyPending()].write(mark: false)
+      guard exists(id, after: pending) else { return }
+      pending[id, default: ToyPending()].write(mark: .dead)
     case .undelete(let id):
-      if pending[id]?.mark ?? exists(id) { return touch(id, in: &pending) }
+      if exists(id, after: pending) { return touch(id, in: &pending) }
       if pending[id] != nil || isDead(id) {
-        pending[id, default: ToyPending()].write(mark: true)
+        if pending[id] == nil, namesDeletions(of: id) { refused = refused ?? id }
+        pending[id, default: ToyPending()].write(mark: .alive)
       }
     case .edit(let id, let key, let edit):
       touch(id, in: &pending)
@@ -59,10 +64,16 @@ extension ToyReplica {
     }
   }
 
+  private func exists(
+    _ id: RecordID, after pending: [RecordID: ToyPending]
+  ) -> Bool {
+    pending[id]?.mark.map { $0 == .alive } ?? exists(id)
+  }
+
   private func touch(
     _ id: RecordID, in pending: inout [RecordID: ToyPending]
   ) {
-    if pending[id]?.mark == true {
+    if pending[id]?.mark == .alive {
       let isUnseen = pending[id]?.shown[.existence] != nil
       pending[id]?.shown[.existence] = nil
       if isUnseen, isDead(id) {
@@ -72,7 +83,7 @@ extension ToyReplica {
       return
     }
     let isAgain = pending[id] != nil || isDead(id)
-    pending[id] = ToyPending(mark: true, drops: isAgain)
+    pending[id] = ToyPending(mark: .alive, drops: isAgain)
   }
 
   private mutating func commit(
@@ -104,23 +115,26 @@ extension ToyReplica {
     return dot
   }
 
-  /// Marks a record as deleted or touched.
+  /// Marks a record as deleted, touched or purged.
   ///
-  /// An edit only removes deletions.
+  /// An edit only removes the marks of deletions and purges.
   private mutating func mark(
     _ id: RecordID, as record: ToyPending, in save: ToySave
   ) {
     let path = FieldPath(id, .existence)
-    let isEdit = record.mark == true && !record.edits.isEmpty
+    let isEdit = record.mark == .alive && !record.edits.isEmpty
     var seen = record.shown[.existence]
     if isEdit, hazard == .contextSupersedesUnseenDeletion { seen = nil }
     let gone = self[path].entries.filter {
-      (!isEdit || $0.value == false) && seen?.contains($0.dot) ?? true
+      isRemoved($0.value, by: record, isEdit)
+        && seen?.contains($0.dot) ?? true
     }
     if isEdit, gone.isEmpty || hazard == .editKeepsDeletions { return }
     var covered = record.covered ?? clock(of: id)
-    if record.covered == nil { covered.advance(to: save.dot) }
-    if record.drops, hazard == .purgeCountsAsEdit {
+    if record.covered == nil, record.mark != .final {
+      covered.advance(to: save.dot)
+    }
+    if record.mark == .dropped, hazard == .purgeCountsAsEdit {
       covered[save.dot.device] = save.dot.sequence - 1
     }
     if hazard == .deletionCoversReplicaClock { covered.merge(vector) }
@@ -130,8 +144,18 @@ extension ToyReplica {
     if isEdit { return }
     self[path].entries.append(
       .init(
-        dot: save.dot, time: save.time, value: .bool(record.mark == true),
-        seen: record.mark == true ? VectorClock() : covered))
+        dot: save.dot, time: save.time, value: record.mark?.value,
+        seen: record.mark == .alive ? VectorClock() : covered))
+  }
+
+  private func isRemoved(
+    _ mark: Value?, by record: ToyPending, _ isEdit: Bool
+  ) -> Bool {
+    switch record.mark {
+    case .final: false
+    case .dropped: mark == ToyMark.final.value || mark == ToyMark.dropped.value
+    default: !isEdit || mark != ToyMark.alive.value
+    }
   }
 
   /// Enters a device as retired, at the greatest number of it that is known.
@@ -142,7 +166,7 @@ extension ToyReplica {
     let n = max(retirement(of: old) ?? 0, heard.max() ?? 0)
     let path = path(ofRetirement: old)
     pending[path.id] = ToyPending(
-      mark: true, edits: [path.key: .write(.int(Int64(n)))])
+      mark: .alive, edits: [path.key: .write(.int(Int64(n)))])
   }
 
   private func path(ofRetirement device: DeviceID) -> FieldPath {
@@ -182,12 +206,20 @@ extension ToyReplica {
     with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
     var pending: [RecordID: ToyPending] = [:]
-    for verb in company.before { note(verb, in: &pending) }
+    var refused: RecordID?
+    for verb in company.before { note(verb, in: &pending, &refused) }
     var record = pending[id] ?? ToyPending()
-    if record.mark == false { record = ToyPending(mark: true, drops: true) }
+    let isUnseen = marks(of: id, [.dead, .dropped]).contains {
+      !(shown[.existence]?.clock.contains($0.dot) ?? false)
+    }
+    let mayRevive = hazard == .draftRevivesPurged
+    if isDead(id), namesDeletions(of: id), isUnseen, !mayRevive {
+      throw SaveError.purged(id)
+    }
+    if record.mark == .dead { record = ToyPending(mark: .alive, drops: true) }
     record.show(
       shown[.existence]?.clock, of: .existence, isFirst: record.mark == nil)
-    record.mark = true
+    record.mark = .alive
     for (key, edit) in edits {
       let isSeen = seesAll(of: key, shown: shown)
       record.show(
@@ -206,7 +238,8 @@ extension ToyReplica {
       }
     }
     pending[id] = record
-    for verb in company.after { note(verb, in: &pending) }
+    for verb in company.after { note(verb, in: &pending, &refused) }
+    if let refused { throw SaveError.purged(refused) }
     return try commit(pending, now: now)
   }
 
@@ -214,12 +247,13 @@ extension ToyReplica {
     _ id: RecordID, shown: Fetched, with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
     var pending: [RecordID: ToyPending] = [:]
-    for verb in company.before { note(verb, in: &pending) }
-    if pending[id]?.mark ?? exists(id) {
+    var refused: RecordID?
+    for verb in company.before { note(verb, in: &pending, &refused) }
+    if exists(id, after: pending) {
       var record = pending[id] ?? ToyPending()
       record.show(
         shown[.existence]?.clock, of: .existence, isFirst: record.mark == nil)
-      record.mark = false
+      record.mark = .dead
       if record.shown[.existence] != nil, hazard != .deletionCoversUnseen {
         record.covered = shown.values.reduce(into: VectorClock()) {
           $0.merge($1.clock)
@@ -227,7 +261,8 @@ extension ToyReplica {
       }
       pending[id] = record
     }
-    for verb in company.after { note(verb, in: &pending) }
+    for verb in company.after { note(verb, in: &pending, &refused) }
+    if let refused { throw SaveError.purged(refused) }
     return try commit(pending, now: now)
   }
 
@@ -262,16 +297,22 @@ extension ToyReplica {
     let cut = stabilityCut
     var pending: [RecordID: ToyPending] = [:]
     for id in Set(fields.keys.map(\.id)) where isDead(id) {
+      guard paths(of: id).contains(where: { self[$0].hasContent }) else {
+        continue
+      }
       let marks = self[FieldPath(id, .existence)].entries
-      if marks.allSatisfy({ cut.contains($0.dot) }),
-        paths(of: id).contains(where: { self[$0].hasContent })
+      let isStable = marks.allSatisfy { cut.contains($0.dot) }
+      if namesDeletions(of: id, below: cut)
+        || hazard == .purgeInOneStep && isStable
       {
-        pending[id] = ToyPending(mark: false, drops: true)
+        pending[id] = ToyPending(mark: .dropped, drops: true)
+      } else if isStable, !namesDeletions(of: id) {
+        pending[id] = ToyPending(mark: .final)
       }
     }
     let dot = try commit(pending, now: now)
     if hazard == .tombstonesForgotten {
-      fields = fields.filter { pending[$0.key.id] == nil }
+      fields = fields.filter { pending[$0.key.id]?.drops != true }
     }
     return dot
   }

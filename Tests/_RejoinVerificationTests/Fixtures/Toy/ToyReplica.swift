@@ -24,24 +24,41 @@ struct ToyReplica {
   let makeDeviceID: () -> DeviceID
 
   func exists(_ id: RecordID) -> Bool {
-    let deletions = deletions(of: id)
-    let isDoomed =
+    let isStrict =
       schema[id.entity].deletion == .deleteWins && hazard != .ruleIgnored
-    if isDoomed, !deletions.isEmpty { return false }
+    if isStrict {
+      let kinds: [ToyMark] =
+        hazard == .purgeCountsAsDeletion ? [.dead, .dropped] : [.dead]
+      return marks(of: id, kinds).isEmpty && !edits(of: id).isEmpty
+    }
+    let covers = marks(of: id, [.dead, .dropped])
     return edits(of: id).contains { edit in
-      hazard == .deletionsCoverTogether && !deletions.isEmpty
-        ? !deletions.allSatisfy { $0.seen.contains(edit) }
-        : !deletions.contains { $0.seen.contains(edit) }
+      hazard == .deletionsCoverTogether && !covers.isEmpty
+        ? !covers.allSatisfy { $0.seen.contains(edit) }
+        : !covers.contains { $0.seen.contains(edit) }
     }
   }
 
   func isDead(_ id: RecordID) -> Bool {
-    !deletions(of: id).isEmpty && !exists(id)
+    !marks(of: id, [.dead, .dropped]).isEmpty && !exists(id)
   }
 
-  /// The deletions of a record, each with the saves that it covers.
-  func deletions(of id: RecordID) -> [ToyField.Entry] {
-    self[FieldPath(id, .existence)].entries.filter { $0.value == false }
+  /// The marks of a record of some kinds, each with the saves that its author
+  /// had seen.
+  func marks(of id: RecordID, _ kinds: [ToyMark]) -> [ToyField.Entry] {
+    self[FieldPath(id, .existence)].entries.filter { entry in
+      kinds.contains { $0.value == entry.value }
+    }
+  }
+
+  /// Whether purges or their announcements, below a cut, name each deletion.
+  func namesDeletions(of id: RecordID, below cut: VectorClock? = nil) -> Bool {
+    let names = marks(of: id, [.final, .dropped]).filter {
+      cut?.contains($0.dot) ?? true
+    }
+    return marks(of: id, [.dead]).allSatisfy { deletion in
+      names.contains { $0.seen.contains(deletion.dot) }
+    }
   }
 
   /// The last save of each device in each field of a record, and its touches.
@@ -49,7 +66,7 @@ struct ToyReplica {
     let existence = self[FieldPath(id, .existence)]
     var clocks = paths(of: id).map { self[$0].clock }
     if hazard == .deletionCountsAsEdit { clocks.append(existence.clock) }
-    return existence.entries.filter { $0.value == true }.map(\.dot)
+    return marks(of: id, [.alive]).map(\.dot)
       + clocks.flatMap(\.entries).map { Dot($0.device, $0.count) }
   }
 
@@ -68,6 +85,21 @@ struct ToyReplica {
   subscript(path: FieldPath) -> ToyField {
     get { fields[path] ?? ToyField(path.key.kind, hazard) }
     set { fields[path] = newValue }
+  }
+}
+
+/// What a mark says of a record.
+enum ToyMark {
+  case alive, dead, final, dropped
+
+  /// The entry of the record's existence that stands for the mark.
+  var value: Value {
+    switch self {
+    case .alive: true
+    case .dead: false
+    case .final: "final"
+    case .dropped: "dropped"
+    }
   }
 }
 
