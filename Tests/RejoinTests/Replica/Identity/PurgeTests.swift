@@ -301,13 +301,13 @@ import Testing
     #expect(try a.purgeDeletedRecords().droppedRecords.count == 2)
     try b.save {
       $0[Sailor.self, "ada"].name = "new"
-      $0[Berth.self, "b"].deck = 1
+      $0.ensureExists(berth)
     }
     settle(a, b)
     #expect(areEqual(a, b))
     #expect(a.ada?.name == "new")
     #expect(a.ada?.miles == 0)
-    #expect(a[Berth.self, "b"]?.deck == 1)
+    #expect(a.exists(berth))
     #expect(a[Berth.self, "b"]?.name == nil)
   }
 

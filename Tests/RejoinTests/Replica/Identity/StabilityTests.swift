@@ -140,4 +140,83 @@ import Testing
     for _ in 0..<3 { sync(a, fork) }
     #expect(fork.stabilityCut == [a.device: 1, DeviceID(8): 1])
   }
+
+  /// The unsent save may be an edit from before a deletion.
+  @Test func deviceDoesNotPassWithUnsentSaves() throws {
+    try a.edit { $0.name = "a" }
+    try b.edit { $0.rank = "b" }
+    sync(a, b)
+    let cut = a.stabilityCut
+    try a.edit { $0.delete() }
+    try b.edit { $0.rank = "unsent" }
+    a.tell(b)
+    for _ in 0..<3 { a.recordVersion(b.version, of: b.device) }
+    #expect(a.stabilityCut[a.device] < 2)
+    #expect(cut.isContained(in: a.stabilityCut))
+    b.tell(a)
+    for _ in 0..<2 {
+      a.tell(b)
+      a.recordVersion(b.version, of: b.device)
+    }
+    #expect(a.stabilityCut == [a.device: 2, b.device: 2])
+  }
+
+  /// A pull saves under a device that shows no version.
+  @Test func deviceDoesNotPassWithUnsentPulls() throws {
+    let puller = Replica.empty(6) { DeviceID(60) }
+    try puller.edit { $0.name = "p" }
+    try a.edit { $0.rank = "a" }
+    sync(a, puller)
+    try a.edit { $0.delete() }
+    a.tell(puller)
+    try puller.importRows(from: "crm", modifiedAt: 1) {
+      $0[Sailor.self, "ada"].name = "pulled"
+    }
+    for _ in 0..<3 { a.recordVersion(puller.version, of: puller.device) }
+    #expect(a.stabilityCut[a.device] < 2)
+    puller.tell(a)
+    for _ in 0..<2 { a.recordVersion(puller.version, of: puller.device) }
+    #expect(a.stabilityCut[a.device] == 2)
+  }
+
+  /// The cut rests on saves that its first holder has. One of them may be an edit
+  /// that keeps a deleted record.
+  @Test func cutIsTakenOnlyWithTheSavesThatItRestsOn() throws {
+    let c = Replica.empty(3)
+    try a.edit { $0.name = "a" }
+    for other in [b, c] {
+      try other.save { $0[Berth.self, "b"].name = "b" }
+      sync(a, other)
+      sync(a, b)
+    }
+    sync(a, c)
+    try a.edit { $0.delete() }
+    let deletion = Dot(a.device, a.version[a.device].sequence)
+    try c.edit { $0.rank = "kept" }
+    a.tell(b)
+    a.tell(c)
+    c.tell(b)
+    for _ in 0..<2 {
+      b.recordVersion(a.version, of: a.device)
+      b.recordVersion(c.version, of: c.device)
+    }
+    #expect(b.stabilityCut.contains(deletion))
+    a.recordVersion(b.version, of: b.device)
+    #expect(!a.stabilityCut.contains(deletion))
+    #expect(try a.purgeDeletedRecords().dot == nil)
+    b.tell(a)
+    a.recordVersion(b.version, of: b.device)
+    #expect(a.stabilityCut.contains(deletion))
+    #expect(a.ada?.name == "a" && a.ada?.rank == "kept")
+  }
+
+  @Test func cutRisesAlthoughDevicesSaveBeforeEachMerge() throws {
+    for round in 1...6 {
+      for (one, other) in [(a, b), (b, a)] {
+        try one.edit { $0.name = "\(round)" }
+        other.merge(one)
+      }
+    }
+    #expect(a.stabilityCut[b.device] > 2 && b.stabilityCut[a.device] > 2)
+  }
 }

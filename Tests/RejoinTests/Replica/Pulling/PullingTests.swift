@@ -479,4 +479,54 @@ import Testing
     #expect(a.ada?.name == "Ada")
     #expect(try pull(a, at: 1_000, name: "Ada").changedRecords.isEmpty)
   }
+
+  // Purges.
+
+  private func purged() throws {
+    try pull(a, at: 1_000, name: "Ada", rank: "mate")
+    try a.edit { $0.miles.increment(by: 3) }
+    try a.edit { $0.delete() }
+    #expect(try a.purgeDeletedRecords().announcedRecords == [Sailor.ada])
+  }
+
+  @Test func changedRowWritesAllFieldsAfterAPurge() throws {
+    try purged()
+    #expect(try a.purgeDeletedRecords().droppedRecords == [Sailor.ada])
+    try pull(a, at: 1_000, name: "Ada", rank: "mate")
+    #expect(a.ada == nil)
+    try pull(a, at: 2_000, name: "Lady", rank: "mate")
+    #expect(a.ada?.name == "Lady")
+    #expect(a.ada?.rank == "mate")
+    // Local edits do not return.
+    #expect(a.ada?.miles == 0)
+    // Another installation pulls the same row.
+    a.tell(b)
+    try pull(b, at: 2_000, name: "Lady", rank: "mate")
+    #expect(b.ada?.rank == "mate")
+    #expect(b.ada?.conflictingValues(of: \.rank) == [])
+  }
+
+  /// A drop may happen at the same time on another device.
+  @Test func changedRowWritesAllFieldsAfterAnAnnouncement() throws {
+    try purged()
+    a.tell(b)
+    try b.purgeDeletedRecords()
+    try pull(b, at: 2_000, name: "Lady", rank: "mate")
+    #expect(try a.purgeDeletedRecords().droppedRecords == [Sailor.ada])
+    settle(a, b)
+    #expect(areEqual(a, b))
+    #expect(a.ada?.name == "Lady")
+    #expect(a.ada?.rank == "mate")
+  }
+
+  /// The value of a field in an older row is not the latest one.
+  @Test func olderRowWritesLatestPulledValuesAfterAPurge() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    try pull(a, at: 3_000, rank: "captain")
+    try a.edit { $0.delete() }
+    try a.purgeDeletedRecords()
+    try pull(a, at: 2_000, name: "Lady", rank: "mate")
+    #expect(a.ada?.name == "Lady")
+    #expect(a.ada?.rank == "captain")
+  }
 }
