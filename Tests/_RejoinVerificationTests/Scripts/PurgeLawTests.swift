@@ -49,8 +49,7 @@ import Testing
       deviceCount: 3, steps: [fill] + others + all + all + steps)
   }
 
-  /// The third device's edit reaches the second one, which learns that the
-  /// deletion is stable. The first device lacks the edit.
+  /// The first device lacks the third one's edit, on which the cut rests.
   @Test func cutThatRestsOnAMissingEditIsNotTaken() throws {
     let edit = ScriptStep.save(
       on: 2, [.edit(id, counter, .count(.init(by: 1)))])

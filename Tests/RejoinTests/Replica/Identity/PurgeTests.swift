@@ -326,7 +326,8 @@ import Testing
       try b.save {
         $0.ensureExists(
           Sailor.ada, observed: shown[.existence], recreatingWith: nil)
-        $0.apply(.write("late"), to: name, of: Sailor.ada, observed: shown[name])
+        $0.apply(
+          .write("late"), to: name, of: Sailor.ada, observed: shown[name])
       }
     }
     #expect(b.version == version)

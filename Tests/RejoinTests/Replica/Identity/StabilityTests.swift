@@ -179,8 +179,9 @@ import Testing
     #expect(a.stabilityCut[a.device] == 2)
   }
 
-  /// The cut rests on saves that its first holder has. One of them may be an edit
-  /// that keeps a deleted record.
+  /// The cut rests on saves that its first holder has.
+  ///
+  /// One of them may be an edit that keeps a deleted record.
   @Test func cutIsTakenOnlyWithTheSavesThatItRestsOn() throws {
     let c = Replica.empty(3)
     try a.edit { $0.name = "a" }

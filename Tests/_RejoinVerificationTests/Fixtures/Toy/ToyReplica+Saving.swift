@@ -52,7 +52,9 @@ extension ToyReplica {
     case .undelete(let id):
       if exists(id, after: pending) { return touch(id, in: &pending) }
       if pending[id] != nil || isDead(id) {
-        if pending[id] == nil, namesDeletions(of: id) { refused = refused ?? id }
+        if pending[id] == nil, namesDeletions(of: id) {
+          refused = refused ?? id
+        }
         pending[id, default: ToyPending()].write(mark: .alive)
       }
     case .edit(let id, let key, let edit):
