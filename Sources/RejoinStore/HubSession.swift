@@ -102,8 +102,8 @@ public struct HubSession: Sendable {
   ///
   /// - Parameters:
   ///   - basis: The version of the device.
-  ///   - byteLimit: The maximum number of bytes. Only a delta of a single
-  ///     record can exceed it.
+  ///   - byteLimit: The maximum number of bytes of the records. Only a single
+  ///     record can exceed it. The list of devices comes on top.
   ///   - scope: The name of the scope.
   /// - Returns: The delta, or `nil` if the version contains all saves.
   /// - Throws: The error that the check throws, or ``StoreError``.

@@ -217,6 +217,20 @@ class HubSuite: StoreSuite {
     }
   }
 
+  /// The list of devices alone has more bytes than the limit.
+  @Test(arguments: Database.available)
+  func limitBoundsRecordsBesideManyDevices(_ database: Database) throws {
+    let (hub, phone, newcomer) = (try hub(database), replica(1), replica(2))
+    for number in 100..<300 as Range<UInt64> {
+      let other = replica(number)
+      try write(other, "\(number)a", "\(number)b")
+      phone.merge(other)
+    }
+    try exchange(phone, hub)
+    #expect((2...20).contains(try takeParts(hub, newcomer, byteLimit: 2_000)))
+    #expect(newcomer.delta() == phone.delta())
+  }
+
   @Test(arguments: Database.available)
   func aHubTakesParts(_ database: Database) throws {
     let (hub, phone, newcomer) = (try hub(database), replica(1), replica(2))

@@ -92,8 +92,8 @@ extension GrowingWork {
   static var all: [GrowingWork] {
     [undo] + edits(tags, "set", insertion) + edits(log, "ledger", entry)
       + [
-        overflows, removals, recordings, listings, pulls, resolutions,
-        creationAgain,
+        overflows, removals, recordings, transfers, listings, pulls,
+        resolutions, creationAgain,
       ]
   }
 
@@ -196,6 +196,29 @@ extension GrowingWork {
     } body: { input, _ in
       let (hub, versions) = input
       return versions.count { !hub.recordVersion($1, of: $0).hasFaults }
+    }
+  }
+
+  private static var transfers: GrowingWork {
+    GrowingWork(
+      "interrupted transfers from devices", from: 500
+    ) { count in
+      let parts = try (1...count).map { number in
+        let device = Dataset.emptyReplica(number, schema: schema)
+        try device.save { transaction in
+          for end in ["a", "b"] {
+            transaction.ensureExists(RecordID("Item", "\(number)\(end)"))
+          }
+        }
+        return device.delta(since: ReplicaVersion(), byteLimit: 1)
+      }
+      return (Dataset.emptyReplica(0, schema: schema), parts.compactMap { $0 })
+    } body: { input, _ in
+      let (hub, parts) = input
+      for part in parts { hub.apply(part, reporting: .faults) }
+      return hub.version.prefixes.reduce(0) {
+        $0 + $1.vectorClock.entries.count
+      }
     }
   }
 

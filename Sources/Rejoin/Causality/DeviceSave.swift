@@ -45,17 +45,26 @@ public struct DeviceSave: Hashable, Sendable {
     digest != 0 && (isForked ? other & ~digest != 0 : other != digest)
   }
 
-  /// Returns the lesser of two saves of a device, or `nil` if no common save is
-  /// known.
+  /// Returns the lesser of this save, which a prefix contains, and another save
+  /// of the device, or `nil` if no common save is known.
   ///
   /// A save contains the saves before it. If the device is forked, a number can
-  /// stand for either of two histories, so the two saves must be equal.
+  /// stand for either of two histories. Only a prefix whose save is flagged
+  /// contains a history from its first save on, and the numbers and digests must
+  /// be equal. The times may differ, because the sender of an earlier save does
+  /// not know its time.
   func common(with other: DeviceSave, isForked: Bool) -> DeviceSave? {
     if isForked || self.isForked || other.isForked || contradicts(other) {
-      return self == other ? self : nil
+      return self.isForked && isSame(as: other) ? self : nil
     }
     let lesser = sequence < other.sequence ? self : other
     return lesser.sequence > 0 ? lesser : nil
+  }
+
+  /// Returns whether both saves have the same sequence number and the same
+  /// digest.
+  func isSame(as other: DeviceSave) -> Bool {
+    sequence == other.sequence && digest == other.digest
   }
 
   /// Returns the join of two entries of one device, which is the later save.

@@ -59,15 +59,6 @@ package struct LatestSaves: Hashable, Sendable {
     _checkInvariants()
   }
 
-  /// Removes a device.
-  mutating func remove(_ device: DeviceID) {
-    guard let place = place(of: device) else { return }
-    saves.remove(at: place)
-    vectorClock[device] = 0
-    if hasForks { hasForks = saves.contains(where: \.isForked) }
-    _checkInvariants()
-  }
-
   /// Marks a device as forked if it has saves.
   mutating func fork(_ device: DeviceID) {
     guard let place = place(of: device) else { return }

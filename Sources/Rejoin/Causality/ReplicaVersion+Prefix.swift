@@ -17,6 +17,17 @@ extension ReplicaVersion {
     public var vectorClock: VectorClock { saves.vectorClock }
   }
 
+  /// The saves of one device that only the first records contain.
+  struct DevicePrefix: Hashable, Sendable {
+    /// The last of these records.
+    let through: RecordID
+    /// The latest of these saves.
+    ///
+    /// It is flagged if a part showed that the device is forked. The records
+    /// then contain a history from its first save on.
+    let save: DeviceSave
+  }
+
   /// Sets the prefixes of a new version that was stored or received.
   ///
   /// - Returns: Whether the prefixes are valid: each one ends after the previous
@@ -25,37 +36,38 @@ extension ReplicaVersion {
   /// - Complexity: O(*d*), where *d* is the number of devices.
   package mutating func setPrefixes(_ new: [Prefix]) -> Bool {
     prefixes = new
-    var devices: Set<DeviceID> = []
     return zip(new, new.dropFirst()).allSatisfy { $0.through < $1.through }
-      && new.allSatisfy { prefix in
-        !prefix.saves.isEmpty
-          && prefix.saves.entries.allSatisfy { device, save in
-            !contains(save, of: device) && devices.insert(device).inserted
-          }
-      }
-  }
-
-  /// Returns the prefix that contains saves of a device.
-  func prefix(of device: DeviceID) -> Prefix? {
-    prefixes.first { $0.saves[device].sequence > 0 }
+      && new.allSatisfy { !$0.saves.isEmpty }
+      && new.reduce(0) { $0 + $1.vectorClock.entries.count }
+        == devicePrefixes.count
+      && devicePrefixes.allSatisfy { !contains($1.save, of: $0) }
   }
 
   /// Returns the number of a device's last save in the version or a prefix.
   func lastKnownSave(of device: DeviceID) -> UInt64 {
-    max(self[device].sequence, prefix(of: device)?.saves[device].sequence ?? 0)
+    max(self[device].sequence, devicePrefixes[device]?.save.sequence ?? 0)
   }
 
-  /// Returns, for each prefix, the saves that the records up to its end
-  /// contain.
+  /// Returns whether the version and, for one record, its prefixes contain all
+  /// saves of a clock.
   ///
-  /// They include the saves of the version.
-  func savesOfFirstRecords() -> [(through: RecordID, saves: VectorClock)] {
-    var saves = vectorClock
-    let fromTheLast = prefixes.reversed().map { prefix in
-      saves.merge(prefix.vectorClock)
-      return (prefix.through, saves)
+  /// - Complexity: O(*k* log *r*), where *k* is the number of devices in the
+  ///   clock and *r* is the number of all devices.
+  func contains(
+    _ clock: VectorClock, in record: @autoclosure () -> RecordID
+  ) -> Bool {
+    clock.entries.allSatisfy {
+      contains(Dot($0.device, $0.count), in: record())
     }
-    return fromTheLast.reversed()
+  }
+
+  /// Returns whether the version or, for one record, a prefix contains a save.
+  func contains(
+    _ save: Dot, in record: @autoclosure () -> RecordID
+  ) -> Bool {
+    if vectorClock.contains(save) { return true }
+    guard let prefix = devicePrefixes[save.device] else { return false }
+    return save.sequence <= prefix.save.sequence && record() <= prefix.through
   }
 
   /// Returns whether the version contains a device's save and those before it.
@@ -63,15 +75,11 @@ extension ReplicaVersion {
     self[device].joined(save) == self[device]
   }
 
-  /// Returns whether the version and its prefixes contain all saves of former
-  /// prefixes.
-  func implies(_ former: [Prefix]) -> Bool {
-    former.allSatisfy { prefix in
-      prefix.saves.entries.allSatisfy { device, save in
-        contains(save, of: device)
-          || covers(save, of: device, through: prefix.through)
-      }
-    }
+  /// Returns whether the version and its prefixes contain all saves of another
+  /// prefix of a device.
+  func implies(_ former: DevicePrefix, of device: DeviceID) -> Bool {
+    contains(former.save, of: device)
+      || covers(former.save, of: device, through: former.through)
   }
 
   /// Returns whether a device's prefix contains a save for all records up to
@@ -79,12 +87,27 @@ extension ReplicaVersion {
   private func covers(
     _ save: DeviceSave, of device: DeviceID, through: RecordID
   ) -> Bool {
-    guard let prefix = prefix(of: device), through <= prefix.through else {
+    guard let prefix = devicePrefixes[device], through <= prefix.through else {
       return false
     }
-    let common = prefix.saves[device].common(
+    let common = prefix.save.common(
       with: save, isForked: self[device].isForked)
     return common?.sequence == save.sequence
+  }
+
+  /// Returns whether a device's prefix is flagged, so the device has two
+  /// histories even if the version does not show it yet.
+  func hasForkedPrefix(of device: DeviceID) -> Bool {
+    devicePrefixes[device]?.save.isForked ?? false
+  }
+
+  /// Returns whether a device's prefix is not flagged and shows another history
+  /// than a save.
+  func hasPrefix(
+    of device: DeviceID, contradicting save: DeviceSave
+  ) -> Bool {
+    guard let held = devicePrefixes[device]?.save else { return false }
+    return !held.isForked && held.contradicts(save)
   }
 
   /// Returns whether an interval starts at or before the last save in the
@@ -121,11 +144,13 @@ extension ReplicaVersion {
         hasGrown = true
         continue
       }
-      // Replace even a longer prefix: the sender may have started again, and
-      // its next part continues this one.
-      if covers(taken, of: device, through: through) { continue }
-      removePrefix(of: device)
-      setPrefix(through: through, taken, of: device)
+      // Replace even a longer prefix, or one of later saves: a sender that
+      // starts again may not continue it, and its next part continues this one.
+      let isContinued =
+        range.after != nil
+        || devicePrefixes[device]?.save.isSame(as: taken) ?? false
+      if isContinued, covers(taken, of: device, through: through) { continue }
+      devicePrefixes[device] = DevicePrefix(through: through, save: taken)
       hasGrown = true
     }
     return (hasGrown, refused)
@@ -137,37 +162,50 @@ extension ReplicaVersion {
     _ save: DeviceSave, of device: DeviceID, before range: RecordRange
   ) -> DeviceSave? {
     guard let after = range.after else { return save }
-    guard let prefix = prefix(of: device), after <= prefix.through else {
+    guard let prefix = devicePrefixes[device], after <= prefix.through else {
       return nil
     }
-    return prefix.saves[device].common(
-      with: save, isForked: self[device].isForked)
+    return prefix.save.common(with: save, isForked: self[device].isForked)
   }
 
-  private mutating func setPrefix(
-    through: RecordID, _ save: DeviceSave, of device: DeviceID
-  ) {
-    let place = prefixes.partitioningIndex { through <= $0.through }
-    if place == prefixes.count || prefixes[place].through != through {
-      prefixes.insert(.init(through: through, saves: LatestSaves()), at: place)
-    }
-    prefixes[place].saves.insert(save, of: device)
-  }
-
-  private mutating func removePrefix(of device: DeviceID) {
-    for place in prefixes.indices { prefixes[place].saves.remove(device) }
-    prefixes.removeAll(where: \.saves.isEmpty)
-  }
-
-  /// Removes a device from its prefix if the version contains its saves or the
-  /// device was just forked.
+  /// Removes a device's prefix if the version contains its saves or the device
+  /// was just forked.
   ///
   /// A prefix continues the saves of the version. If these belong to two
-  /// histories, nothing shows which one the prefix continues.
+  /// histories, nothing shows which one the prefix continues. Only a flagged
+  /// prefix stays, because it contains a history from its first save on.
   mutating func tidyPrefix(of device: DeviceID, isNewlyForked: Bool) {
-    guard let prefix = prefix(of: device),
-      isNewlyForked || contains(prefix.saves[device], of: device)
+    guard let save = devicePrefixes[device]?.save,
+      isNewlyForked && !save.isForked || contains(save, of: device)
     else { return }
-    removePrefix(of: device)
+    devicePrefixes[device] = nil
+  }
+}
+
+extension [ReplicaVersion.Prefix] {
+  /// Groups the prefixes of devices by their ends.
+  init(_ prefixes: [DeviceID: ReplicaVersion.DevicePrefix]) {
+    self.init()
+    let sorted = prefixes.sorted {
+      ($0.value.through, $0.key) < ($1.value.through, $1.key)
+    }
+    for (device, prefix) in sorted {
+      if last?.through != prefix.through {
+        append(.init(through: prefix.through, saves: LatestSaves()))
+      }
+      self[count - 1].saves.insert(prefix.save, of: device)
+    }
+  }
+}
+
+extension [DeviceID: ReplicaVersion.DevicePrefix] {
+  /// Creates the prefix of each device in a list.
+  init(_ prefixes: [ReplicaVersion.Prefix]) {
+    self.init()
+    for prefix in prefixes {
+      for (device, save) in prefix.saves.entries {
+        self[device] = .init(through: prefix.through, save: save)
+      }
+    }
   }
 }

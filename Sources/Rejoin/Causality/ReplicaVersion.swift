@@ -18,11 +18,22 @@ public struct ReplicaVersion: Hashable, Sendable {
   /// The latest save of each device.
   var saves = LatestSaves()
 
+  /// The prefix of each device that has one.
+  ///
+  /// The version does not contain the saves of a prefix.
+  var devicePrefixes: [DeviceID: DevicePrefix] = [:]
+
   /// Further saves that only the first records contain.
   ///
   /// Each prefix ends where a transfer in parts was interrupted. The prefixes
   /// are sorted by their ends, and a device is in at most one prefix.
-  public internal(set) var prefixes: [Prefix] = []
+  ///
+  /// - Complexity: O(*p* log *p*), where *p* is the number of devices in
+  ///   prefixes.
+  public internal(set) var prefixes: [Prefix] {
+    get { [Prefix](devicePrefixes) }
+    set { devicePrefixes = [DeviceID: DevicePrefix](newValue) }
+  }
 
   /// The saves that every device on the roster is known to have.
   ///
@@ -65,6 +76,14 @@ public struct ReplicaVersion: Hashable, Sendable {
     Set(saves.entries.lazy.filter(\.save.isForked).map(\.device))
   }
 
+  /// Returns the forked devices among those of other saves.
+  func forkedDevices(of saves: LatestSaves) -> Set<DeviceID> {
+    if !hasForks { return [] }
+    return Set(
+      saves.vectorClock.entries.lazy.map(\.device)
+        .filter { self[$0].isForked })
+  }
+
   /// Returns whether this version contains every save in another version.
   ///
   ///     let hub = try await session.version(of: "list")
@@ -78,7 +97,7 @@ public struct ReplicaVersion: Hashable, Sendable {
   /// - Complexity: O(*r* + *k*), where *r* is the number of devices and *k* is
   ///   the number of ``fieldsAhead``.
   public func covers(_ other: ReplicaVersion) -> Bool {
-    var covers = implies(other.prefixes)
+    var covers = other.devicePrefixes.allSatisfy { implies($1, of: $0) }
     other.forEachDifference(from: self) { _, shown, held in
       let isSame =
         !shown.isForked && !held.isForked && !held.contradicts(shown)

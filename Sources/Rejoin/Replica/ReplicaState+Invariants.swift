@@ -48,8 +48,9 @@ extension ReplicaState {
       let beyond = clocks.filter { location, clock in
         let id = records[Int(location.record)].id
         var held = version.vectorClock
-        for prefix in version.prefixes where id <= prefix.through {
-          held.merge(prefix.vectorClock)
+        for (device, prefix) in version.devicePrefixes
+        where id <= prefix.through {
+          held.advance(to: Dot(device, prefix.save.sequence))
         }
         return !clock.isContained(in: held)
       }
@@ -77,20 +78,11 @@ extension ReplicaState {
       precondition(
         version.fieldsAhead.isEmpty,
         "the stored version lists fields ahead, which belong in `ahead`")
-      let ends = version.prefixes.map(\.through)
-      precondition(
-        zip(ends, ends.dropFirst()).allSatisfy { $0 < $1 },
-        "the prefixes are not sorted: \(ends)")
-      var devices: Set<DeviceID> = []
-      for (device, save) in version.prefixes.flatMap(\.saves.entries) {
+      for (device, prefix) in version.devicePrefixes {
         precondition(
-          devices.insert(device).inserted
-            && !version.contains(save, of: device),
-          "a prefix has saves of \(device) that another or the version has")
+          !version.contains(prefix.save, of: device),
+          "a prefix has saves of \(device) that the version has")
       }
-      precondition(
-        !version.prefixes.contains(where: \.saves.isEmpty),
-        "a prefix has no saves")
       stability._checkInvariants(holding: version.vectorClock)
     }
 

@@ -46,6 +46,11 @@ public struct PartCounts: Hashable, Sendable {
   /// The number of parts that arrived after the restore of a backup from
   /// another point of the transfer.
   public internal(set) var restores = 0
+  /// The number of parts with saves of a device whose storage was restored or
+  /// copied without being detected.
+  public internal(set) var copies = 0
+  /// The number of such parts from a third device.
+  public internal(set) var relayedCopies = 0
 
   /// Creates counts of zero.
   public init() {}
@@ -60,6 +65,8 @@ public struct PartCounts: Hashable, Sendable {
     a.large += b.large
     a.forks += b.forks
     a.restores += b.restores
+    a.copies += b.copies
+    a.relayedCopies += b.relayedCopies
   }
 }
 
@@ -68,7 +75,8 @@ extension PartCounts: CustomStringConvertible {
   public var description: String {
     "\(taken) (\(resumed) resumed by another sender, \(replaced) replaced a prefix, "
       + "\(refused) refused, \(doubled) doubled, \(large) of large fields, "
-      + "\(forks) met a fork, \(restores) a restored backup)"
+      + "\(forks) met a fork, \(restores) a restored backup, \(copies) of "
+      + "copied devices, \(relayedCopies) relayed)"
   }
 }
 
@@ -108,7 +116,14 @@ extension OracleReplica {
         knowledge.times[device] = taken.time
         continue
       }
-      if former[device]?.says(taken.to, through: through) ?? false { continue }
+      // A sender that starts again may not continue a prefix of other saves.
+      let isContinued =
+        range.after != nil || former[device]?.save.to == taken.to
+      if isContinued,
+        former[device]?.says(taken.to, through: through) ?? false
+      {
+        continue
+      }
       knowledge.prefixes[device] = OraclePrefix(
         through: through, save: taken, sender: range.sender)
       let isReplaced = former[device].map {

@@ -52,6 +52,16 @@ struct OracleReplica {
     }
   }
 
+  /// The saves that the replica's version shows, including those in prefixes
+  /// and in fields ahead.
+  var shownSaves: VectorClock {
+    var saves = held.keys.reduce(into: clock) { $0.merge(field($1).clock) }
+    for (device, prefix) in knowledge.prefixes {
+      saves.advance(to: Dot(device, prefix.save.to))
+    }
+    return saves
+  }
+
   /// Whether some field contains saves that the clock doesn't.
   var isAhead: Bool {
     held.keys.contains { !field($0).clock.isContained(in: clock) }

@@ -33,7 +33,7 @@ extension World {
 
   /// Records the version of one device on another.
   mutating func recordVersion(of i: Int, by j: Int) throws(ScriptMismatch) {
-    show(peers[i].model.clock, to: j)
+    show(peers[i].model.shownSaves, to: j)
     sent.merge(peers[i].model.clock)
     let (other, now) = (peers[i].replica, peers[j].now)
     try checkStability(of: j, shown: other.stabilityCut) {

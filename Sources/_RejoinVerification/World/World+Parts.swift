@@ -11,7 +11,12 @@ extension World {
     counts.parts += parts
     let forked = before.prefixes.keys.filter(receipt.forked.contains)
     counts.parts.forks += forked.count
-    guard letter.model.range != nil else { return }
+    guard let range = letter.model.range else { return }
+    let copied = letter.model.intervals.keys.filter(suspects.contains)
+    if !copied.isEmpty {
+      counts.parts.copies += 1
+      counts.parts.relayedCopies += copied.contains(range.sender) ? 0 : 1
+    }
     if !peers[i].parts.insert(letter.message).inserted {
       counts.parts.doubled += 1
     }

@@ -17,7 +17,8 @@ import Testing
     let least = Tier.isNightly ? 500 : 5
     for count in [
       counts.resumed, counts.replaced, counts.refused, counts.doubled,
-      counts.large, counts.forks, counts.restores,
+      counts.large, counts.forks, counts.restores, counts.relayedCopies,
+      counts.copies - counts.relayedCopies,
     ] {
       #expect(count >= least)
     }

@@ -141,6 +141,9 @@ public struct MergeReport: Sendable {
   /// The dots that identify two different saves.
   public internal(set) var equivocations: Set<Dot> = []
   /// The devices that were found to be forked because they have two histories.
+  ///
+  /// If a part of a transfer shows the fork, the report of its last part lists
+  /// the device.
   public internal(set) var forkedDevices: Set<DeviceID> = []
   /// The last local save before a peer showed later saves under this device's
   /// ID.

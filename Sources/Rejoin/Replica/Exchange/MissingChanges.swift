@@ -13,9 +13,8 @@ package struct MissingChanges: Sendable {
   /// The fields that the receiver has ahead of its version and does not need
   /// again.
   private var ahead: [UInt64: VectorClock]
-  /// The last save of a device that the receiver's first records contain, and
-  /// the last of these records.
-  private var prefixes: [DeviceID: (save: UInt64, through: RecordID)] = [:]
+  /// The saves that only the receiver's first records contain.
+  private var prefixes: [DeviceID: ReplicaVersion.DevicePrefix] = [:]
 
   fileprivate init(
     in stored: ReplicaState, since basis: ReplicaVersion, inParts: Bool
@@ -24,28 +23,26 @@ package struct MissingChanges: Sendable {
     var hasForks = false
     stored.version.forEachDifference(from: basis) { device, held, shown in
       var (from, to) = (shown.sequence, held)
-      if stored.mayDiffer(device, from: shown) {
+      let prefix = basis.devicePrefixes[device]?.save
+      // The flag of a prefix outlasts the digest that showed the fork.
+      if stored.mayDiffer(device, from: shown)
+        || prefix?.isForked ?? false
+      {
         // Two histories have different saves under the same numbers. The
         // receiver's number proves nothing, so send all saves of the device.
         (from, known[device], hasForks) = (0, 0, true)
-        // The receiver detects the fork if the interval ends at a number that
-        // it has with another digest. The digests of earlier own saves are
-        // known.
-        if let own = stored.ownSave(contradicting: shown, of: device) {
-          to = own
-        }
       }
+      // The receiver detects the fork if the interval ends at a number that it
+      // has with another digest. The digests of earlier own saves are known.
+      let own =
+        stored.ownSave(contradicting: shown, of: device)
+        ?? prefix.flatMap { stored.ownSave(contradicting: $0, of: device) }
+      if let own { to = own }
       if from < to.sequence { intervals[device] = .init(from: from, to: to) }
     }
     if hasForks { ahead = [:] }
     if inParts { goOn(since: basis, in: stored) }
-    if after == nil, !hasForks {
-      for prefix in basis.prefixes {
-        for entry in prefix.vectorClock.without(intervals).entries {
-          prefixes[entry.device] = (entry.count, prefix.through)
-        }
-      }
-    }
+    if after == nil, !hasForks { prefixes = basis.devicePrefixes }
     // The delta may also reach replicas that did not show `basis`. If they
     // apply an interval, the delta must contain all fields that its saves
     // touched, including those that this receiver has ahead of its version.
@@ -62,22 +59,26 @@ package struct MissingChanges: Sendable {
     since basis: ReplicaVersion, in stored: ReplicaState
   ) {
     var continued: [DeviceID: SaveInterval] = [:]
-    for prefix in basis.prefixes {
-      for (device, save) in prefix.saves.entries {
-        // The digests of earlier own saves can also reveal a fork.
-        let isForked =
-          stored.mayDiffer(device, from: basis[device])
-          || stored.mayDiffer(device, from: save)
-        guard let interval = intervals[device],
-          let to = interval.to.common(with: save, isForked: isForked),
-          to.sequence > interval.from
-        else { continue }
-        continued[device] = .init(from: interval.from, to: to)
-        // The prefixes are sorted, so the first one ends before all others.
-        after = after ?? prefix.through
-      }
+    for (device, interval) in intervals {
+      guard let prefix = basis.devicePrefixes[device],
+        let to = stored.end(of: interval, of: device, in: prefix, since: basis),
+        to.sequence > interval.from
+      else { continue }
+      continued[device] = .init(from: interval.from, to: to)
+      after = min(after ?? prefix.through, prefix.through)
     }
     if after != nil { intervals = continued }
+  }
+
+  /// Returns whether the receiver has a prefix of a device, or the delta has an
+  /// interval of this device.
+  fileprivate func holds(
+    _ prefix: ReplicaVersion.DevicePrefix, of device: DeviceID
+  ) -> Bool {
+    if intervals[device] != nil { return true }
+    guard let held = prefixes[device] else { return false }
+    return prefix.save.sequence <= held.save.sequence
+      && prefix.through <= held.through
   }
 
   /// Returns whether the receiver lacks a field.
@@ -93,8 +94,10 @@ package struct MissingChanges: Sendable {
     // A join of the clocks would depend on the number of all devices.
     return clock().entries.contains { entry in
       var held = max(known[entry.device], ahead?[entry.device] ?? 0)
-      if let prefix = prefixes[entry.device], record <= prefix.through {
-        held = max(held, prefix.save)
+      if let prefix = prefixes[entry.device], record <= prefix.through,
+        intervals[entry.device] == nil
+      {
+        held = max(held, prefix.save.sequence)
       }
       return entry.count > held
     }
@@ -111,6 +114,23 @@ extension VectorClock {
 }
 
 extension ReplicaState {
+  /// Returns the last save up to which an interval continues a prefix, or `nil`
+  /// if it does not.
+  fileprivate func end(
+    of interval: SaveInterval, of device: DeviceID,
+    in prefix: ReplicaVersion.DevicePrefix, since basis: ReplicaVersion
+  ) -> DeviceSave? {
+    // Later own saves are of another incarnation.
+    if isLaterOwnSave(prefix.save, of: device) { return nil }
+    // The digests of earlier own saves can also reveal a fork.
+    let isForked =
+      mayDiffer(device, from: basis[device])
+      || mayDiffer(device, from: prefix.save)
+    let end = prefix.save.common(with: interval.to, isForked: isForked)
+    // The flag of the prefix is only a claim of the receiver.
+    return end?.isForked ?? false ? interval.to : end
+  }
+
   /// Returns the changes that a receiver at `basis` lacks.
   ///
   /// - Parameter inParts: Whether to continue from a prefix of `basis`.
@@ -151,9 +171,12 @@ extension ReplicaState {
   /// A field ahead of the version can contain saves of any device. A part that
   /// continues a prefix contains only the devices of the prefix.
   func devices(with missing: MissingChanges, withAhead: Bool) -> [DeviceID] {
-    !withAhead || missing.after != nil
-      || ahead.isEmpty && version.prefixes.isEmpty
-      ? Array(missing.intervals.keys) : index.devices
+    let devices = Array(missing.intervals.keys)
+    if !withAhead || missing.after != nil { return devices }
+    if !ahead.isEmpty { return index.devices }
+    // The other fields are missing only if a prefix is.
+    return devices
+      + version.devicePrefixes.filter { !missing.holds($1, of: $0) }.map(\.key)
   }
 
   /// Creates a delta of fields.

@@ -20,9 +20,9 @@ extension ReplicaState {
 
   /// The last save of each device that a field has seen beyond the version.
   var latestMissingSaves: VectorClock {
-    var missing = VectorClock()
-    for prefix in version.prefixes { missing.merge(prefix.vectorClock) }
-    return ahead.reduce(into: missing) { $0.merge(savesBeyondVersion($1)) }
+    let prefixes = VectorClock(
+      greatest: version.devicePrefixes.mapValues(\.save.sequence))
+    return ahead.reduce(into: prefixes) { $0.merge(savesBeyondVersion($1)) }
   }
 
   /// Returns the saves that a field has seen beyond the version.
@@ -55,55 +55,34 @@ extension ReplicaState {
   ///     other field can get ahead.
   ///   - hasAdvanced: Whether the version or a prefix grew. Otherwise, every
   ///     field that is ahead stays ahead.
-  ///   - hasShrunk: Whether a prefix contains less than before.
-  /// - Complexity: O(*k*), where *k* is the number of changed fields and, if
-  ///   the version grew, of fields ahead. If a prefix shrank, *k* includes the
-  ///   fields that it covered.
+  ///   - shrunk: The devices whose prefix contains less than before.
+  /// - Complexity: O(*k*), where *k* is the number of changed fields, of fields
+  ///   that a shrunk prefix covered and, if the version grew, of fields ahead.
   mutating func recordAhead(
-    _ changed: [JoinedField], hasAdvanced: Bool, hasShrunk: Bool = false
+    _ changed: [JoinedField], hasAdvanced: Bool, shrunk: [DeviceID] = []
   ) {
-    let held = version.savesOfFirstRecords()
-    if hasShrunk {
-      let beyond = index.locations(
-        since: version.vectorClock, of: index.devices)
-      ahead = Set(beyond.filter { isAhead($0, of: held) })
-      return
-    }
-    var (record, saves) = (UInt32.max, version.vectorClock)
     for field in changed {
-      if field.location.record != record {
-        record = field.location.record
-        saves = self.saves(of: record, in: held)
-      }
       // A field gets ahead only if the received state is ahead.
-      if let save = field.save, saves.contains(save) { continue }
-      if isAhead(field.location, of: held) { ahead.insert(field.location) }
+      if let save = field.save,
+        version.contains(save, in: records[Int(field.location.record)].id)
+      {
+        continue
+      }
+      if isAhead(field.location) { ahead.insert(field.location) }
     }
-    if hasAdvanced, !ahead.isEmpty {
-      ahead = ahead.filter { isAhead($0, of: held) }
+    if !shrunk.isEmpty {
+      let beyond = index.locations(since: version.vectorClock, of: shrunk)
+      ahead.formUnion(beyond.filter { isAhead($0) })
     }
-  }
-
-  /// Returns the saves that the version and its prefixes promise for a record.
-  private func saves(
-    of record: UInt32, in held: [(through: RecordID, saves: VectorClock)]
-  ) -> VectorClock {
-    if held.isEmpty { return version.vectorClock }
-    let id = records[Int(record)].id
-    let place = held.partitioningIndex { id <= $0.through }
-    return place < held.count ? held[place].saves : version.vectorClock
+    if hasAdvanced, !ahead.isEmpty { ahead = ahead.filter { isAhead($0) } }
   }
 
   /// Returns whether a field has seen a save that neither the version nor a
   /// prefix contains.
-  private func isAhead(
-    _ location: FieldPosition,
-    of held: [(through: RecordID, saves: VectorClock)]
-  ) -> Bool {
+  private func isAhead(_ location: FieldPosition) -> Bool {
     let record = records[Int(location.record)]
     guard let slot = record.position(of: location.name) else { return false }
     return !record.slots[slot].isContained(in: version.vectorClock)
-      && !record.slots[slot].isContained(
-        in: saves(of: location.record, in: held))
+      && !version.contains(record.slots[slot].clock, in: record.id)
   }
 }

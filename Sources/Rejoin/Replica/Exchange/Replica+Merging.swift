@@ -38,8 +38,8 @@ extension Replica {
   ///
   /// - Parameters:
   ///   - basis: The receiver's ``version``, or any earlier one.
-  ///   - byteLimit: The maximum number of bytes. Only a delta of a single
-  ///     record can exceed it.
+  ///   - byteLimit: The maximum number of bytes of the records. Only a single
+  ///     record can exceed it. The list of devices comes on top.
   /// - Returns: The delta, or `nil` if `basis` contains everything.
   /// - Complexity: O(*k* + log *n*), where *k* is the number of records from
   ///   the first to the last one in the delta, and *n* is the number of all

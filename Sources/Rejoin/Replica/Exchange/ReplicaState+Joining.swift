@@ -14,21 +14,34 @@ extension ReplicaState {
     reporting detail: MergeReport.Detail
   ) -> MergeReport {
     var (report, refused) = (MergeReport(), [] as [RefusedPart])
-    let (former, recordedCount) = (version.prefixes, index.recordedCount)
-    let head = records.head
+    let (head, recordedCount) = (records.head, index.recordedCount)
+    let former = prefixes(of: head.saves)
     detectRollback(head.saves, &report)
     let joined = join(&records, schema, detail, &report, &refused)
     // Advance the version last: an interval guarantees that the fields contain
     // its saves.
     let hasGrown = advance(head, without: refused, now: now, &report)
-    let hasShrunk = !version.implies(former)
-    recordAhead(joined, hasAdvanced: hasGrown, hasShrunk: hasShrunk)
+    let shrunk = former.filter { !version.implies($1, of: $0) }.map(\.key)
+    recordAhead(joined, hasAdvanced: hasGrown, shrunk: shrunk)
     report.hasAdvanced =
-      hasGrown || hasShrunk || index.recordedCount > recordedCount
+      hasGrown || !shrunk.isEmpty || index.recordedCount > recordedCount
       || !report.forkedDevices.isEmpty
     _checkInvariants()
     report._checkInvariants()
     return report
+  }
+
+  /// Returns the prefixes that a message can change.
+  ///
+  /// A rollback changes those of the own devices.
+  private func prefixes(
+    of saves: SaveTable
+  ) -> [DeviceID: ReplicaVersion.DevicePrefix] {
+    if version.devicePrefixes.isEmpty { return [:] }
+    let devices = identity.ownDevices + saves.intervals.map { $0.0 }
+    return devices.reduce(into: [:]) {
+      $0[$1] = version.devicePrefixes[$1]
+    }
   }
 
   /// Detects a rollback: the message has later saves of this device than the
@@ -60,23 +73,32 @@ extension ReplicaState {
       }
       return !isBlocked(interval, of: device, for: refused)
     }
+    let range = head.range ?? RecordRange()
     // Detect all forks first: an interval of a forked device must start at
     // zero.
     for (device, interval) in intervals {
-      detectReusedIdentity(interval.to, of: device, &report)
+      detectReusedIdentity(
+        interval.to, of: device, isLastPart: range.through == nil, &report)
     }
     var saves = LatestSaves()
-    for (device, interval) in intervals
-    where continues(interval, of: device, &report) {
-      saves.insert(interval.to, of: device)
+    for (device, shown) in intervals {
+      var save = shown.to
+      save.isForked = isForked(shown, of: device, in: range)
+      let interval = SaveInterval(from: shown.from, to: save)
+      if continues(interval, of: device, &report) {
+        saves.insert(save, of: device)
+      }
     }
     let returning = saves.entries.filter { device, save in
       retiredNumber(of: device).map {
         version[device].sequence <= $0 && $0 < save.sequence
       } ?? false
     }
-    let range = head.range ?? RecordRange()
+    let forked = version.forkedDevices(of: saves)
     let result = version.advance(by: saves, in: range)
+    // The last part flags a device whose fork an earlier one showed.
+    report.forkedDevices.formUnion(
+      version.forkedDevices(of: saves).subtracting(forked))
     for (device, save) in result.refused.entries {
       report.gaps.append(
         .init(
@@ -106,6 +128,21 @@ extension ReplicaState {
       : saves.lines.contains {
         identity.isOurs($0.device) && hasLaterSaves(of: $0.device)
       }
+  }
+
+  /// Returns whether an interval may belong to either of two histories of a
+  /// device.
+  ///
+  /// An earlier part may have flagged only the prefix. A whole delta from the
+  /// first save on then also joins two histories. If it starts later, it
+  /// continues the version, which has only one history.
+  private func isForked(
+    _ interval: SaveInterval, of device: DeviceID, in range: RecordRange
+  ) -> Bool {
+    mayDiffer(device, from: interval.to)
+      || version.hasPrefix(of: device, contradicting: interval.to)
+      || version.hasForkedPrefix(of: device)
+        && (!range.isWhole || interval.from == 0)
   }
 
   /// Returns whether an interval continues the saves in the version.

@@ -6,8 +6,8 @@ extension ReplicaState {
   /// ``Limits/recordsPerPart`` records.
   ///
   /// - Parameters:
-  ///   - byteLimit: The maximum number of bytes. Only a delta of a single
-  ///     record can exceed it.
+  ///   - byteLimit: The maximum number of bytes of the records. Only a single
+  ///     record can exceed it. The list of devices comes on top.
   ///   - withAhead: Whether to include the fields whose missing saves are all
   ///     ahead of the version.
   ///   - end: The last record in this state, if later records are stored
@@ -21,6 +21,8 @@ extension ReplicaState {
   ) -> Delta? {
     _checkInvariants()
     let limit = min(max(byteLimit, 1), 1 << 32)
+    // The list of devices can be larger than the limit.
+    let list = delta(at: [], of: missing, through: nil).message.bytes.count
     var fields = MissingFields(of: missing, withAhead: withAhead, in: &self)
     var (count, isCut) = (16, false)
     while true {
@@ -31,7 +33,7 @@ extension ReplicaState {
       let delta = delta(
         at: fields.first(count), of: missing,
         through: isEnd ? end : fields.record(count - 1, in: self))
-      let size = delta.message.bytes.count
+      let size = max(delta.message.bytes.count - list, 1)
       if size > limit, count > 1 {
         (count, isCut) = (min(count - 1, max(count * limit / size, 1)), true)
         continue

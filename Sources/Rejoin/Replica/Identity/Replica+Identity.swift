@@ -41,18 +41,29 @@ extension ReplicaState {
   ///
   /// The histories differ if one number has two digests, or if the interval has
   /// a later save of an own device than the replica.
+  ///
+  /// - Parameter isLastPart: Whether no later part of a transfer follows.
+  ///   Otherwise, only the prefix is flagged: if both versions were equal, the
+  ///   sender would omit the rest.
   mutating func detectReusedIdentity(
-    _ shown: DeviceSave, of device: DeviceID, _ report: inout MergeReport
+    _ shown: DeviceSave, of device: DeviceID, isLastPart: Bool,
+    _ report: inout MergeReport
   ) {
     let held = version[device]
-    let isLaterOwn = shown.sequence > held.sequence && identity.isOurs(device)
-    guard isLaterOwn || mayDiffer(device, from: shown) else { return }
-    if isLaterOwn {
+    if isLaterOwnSave(shown, of: device) {
       report.lastSaveBeforeRollback = identity.recordRollback(at: version)
       return fork(identity.ownDevices, &report)
     }
     // The flag is never cleared, so another comparison cannot change it.
     if held.isForked { return }
+    if version.hasPrefix(of: device, contradicting: shown) {
+      // The prefix may lack the device's first saves, so flag the version. The
+      // prefix has later saves, so the versions still differ.
+      report.equivocations.insert(Dot(device, shown.sequence))
+      return fork([device], &report)
+    }
+    guard mayDiffer(device, from: shown) else { return }
+    if !isLastPart, version.hasForkedPrefix(of: device) { return }
     // The replica keeps earlier digests of its own device, and only the latest
     // digest of each other device.
     let here =
@@ -64,7 +75,30 @@ extension ReplicaState {
       // there or earlier.
       report.equivocations.insert(Dot(device, shown.sequence))
     }
-    fork([device], &report)
+    if isLastPart { fork([device], &report) }
+  }
+
+  /// Returns whether a save is a later one of an own device than the replica
+  /// has.
+  func isLaterOwnSave(_ shown: DeviceSave, of device: DeviceID) -> Bool {
+    shown.sequence > version[device].sequence && identity.isOurs(device)
+  }
+
+  /// Returns whether a version shows a later save of an own device than the
+  /// replica has.
+  ///
+  /// - Complexity: O(*k* + *s* log *r*), where *k* is the number of fields
+  ///   ahead of the shown version, *s* is the number of servers pulled from,
+  ///   and *r* is the number of devices in the version.
+  func isBehind(_ shown: ReplicaVersion) -> Bool {
+    identity.ownDevices.contains {
+      shown.lastKnownSave(of: $0) > version[$0].sequence
+    }
+      || shown.fieldsAhead.values.contains { saves in
+        saves.entries.contains {
+          $0.count > version[$0.device].sequence && identity.isOurs($0.device)
+        }
+      }
   }
 
   /// Marks devices as forked, except those without saves, which have no

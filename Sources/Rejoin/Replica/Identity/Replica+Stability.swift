@@ -42,10 +42,7 @@ extension Replica {
     beside devices: some Collection<DeviceID>
   ) -> MergeReport {
     var report = MergeReport()
-    let isBehind = stored.identity.ownDevices.contains {
-      version[$0].sequence > stored.version[$0].sequence
-    }
-    if isBehind {
+    if stored.isBehind(version) {
       report.lastSaveBeforeRollback = stored.identity.recordRollback(
         at: stored.version)
     }

@@ -6,7 +6,7 @@
 /// it separately and write it only then.
 package struct StoredHead: Equatable, Sendable {
   private let identity: Identity
-  private let prefixes: [ReplicaVersion.Prefix]
+  private let prefixes: [DeviceID: ReplicaVersion.DevicePrefix]
   private let stabilityCut: VectorClock
   private let mark: VectorClock
   private let passed: Set<DeviceID>
@@ -16,7 +16,7 @@ package struct StoredHead: Equatable, Sendable {
 
   package init(_ stored: ReplicaState) {
     identity = stored.identity.withoutDigests
-    prefixes = stored.version.prefixes
+    prefixes = stored.version.devicePrefixes
     stabilityCut = stored.version.stabilityCut
     mark = stored.stability.mark
     passed = stored.stability.passed

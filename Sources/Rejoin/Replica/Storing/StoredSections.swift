@@ -19,7 +19,7 @@ extension ReplicaState {
 
   /// Writes the prefixes of the version.
   func writePrefixes(to message: inout MessageWriter) {
-    if version.prefixes.isEmpty { return }
+    if version.devicePrefixes.isEmpty { return }
     var section = WireWriter()
     section.prefixes(version.prefixes)
     message.section(.prefixes, section)

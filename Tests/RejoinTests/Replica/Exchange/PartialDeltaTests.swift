@@ -324,15 +324,102 @@ import Testing
       let receiver = Replica.empty(8)
       let parts = transfer(phone, to: receiver, bytes: limit)
       #expect(areEqual(phone, receiver))
-      for part in parts where part.encoded().count > limit {
+      for part in parts where byteCount(ofRecordsIn: part) > limit {
         #expect(part.recordIDs.count == 1)
       }
       // They are not much smaller either.
-      let full = parts.count { $0.encoded().count > limit / 2 }
+      let full = parts.count { byteCount(ofRecordsIn: $0) > limit / 2 }
       #expect(full * 3 >= parts.count || parts.count < 4)
     }
     let whole = transfer(phone, to: newcomer, bytes: .max)
     #expect(whole == [try #require(phone.delta())])
+  }
+
+  /// The bytes of a part in addition to the list of its devices.
+  private func byteCount(ofRecordsIn part: Delta) -> Int {
+    let list = Delta(changes: [], intervals: part.intervals)
+    return part.encoded().count - list.encoded().count
+  }
+
+  /// The list of devices alone has more bytes than the limit.
+  @Test func limitBoundsRecordsBesideManyDevices() throws {
+    for number in 100..<400 as Range<UInt64> {
+      let other = Replica.empty(number)
+      try write(other, "\(number)a", "\(number)b")
+      other.tell(phone)
+    }
+    let limit = 2_000
+    let parts = transfer(phone, to: newcomer, bytes: limit)
+    #expect(areEqual(phone, newcomer))
+    #expect((2...20).contains(parts.count))
+    for part in parts.dropLast() {
+      #expect(part.encoded().count > 2 * limit)
+      #expect((limit / 2...limit).contains(byteCount(ofRecordsIn: part)))
+    }
+  }
+
+  /// Many phones are lost in the middle of an upload.
+  @Test func prefixOfEachDeviceIsSeparate() throws {
+    let phones = (100..<140).map { Replica.empty($0) }
+    for (i, phone) in phones.enumerated() {
+      // Pairs of phones end at the same record.
+      try write(phone, "\(10 + i / 2)", "x")
+      newcomer.apply(try part(phone, to: newcomer))
+    }
+    let prefixes = newcomer.version.prefixes
+    #expect(prefixes.map(\.through.key) == (10..<30).map { "\($0)" })
+    for (i, prefix) in prefixes.enumerated() {
+      #expect(
+        prefix.vectorClock
+          == [phones[2 * i].device: 1, phones[2 * i + 1].device: 1])
+    }
+    let bytes = newcomer.version.encoded()
+    let again = try ReplicaVersion(decoding: bytes)
+    #expect(again == newcomer.version && again.encoded() == bytes)
+    #expect(again.hashValue == newcomer.version.hashValue)
+    // One phone continues, and the others stay where they were.
+    transfer(phones[6], to: newcomer)
+    #expect(newcomer.version.vectorClock == [phones[6].device: 1])
+    #expect(newcomer.version.prefixes.count == 20)
+    #expect(
+      newcomer.version.prefixes[3].vectorClock == [phones[7].device: 1])
+    #expect(newcomer.version.fieldsAhead.isEmpty)
+    #expect(newcomer.latestMissingSaves.entries.count == 39)
+  }
+
+  /// A message of one device shortens its prefix, and leaves the others.
+  @Test func shorterPrefixUncoversFieldsOfItsDevice() throws {
+    for one in [phone, tablet] {
+      try write(one, "a", "b", "c", "d")
+      for _ in 0..<2 { newcomer.apply(try part(one, to: newcomer)) }
+    }
+    #expect(newcomer.version.prefixes.map(\.through.key) == ["b"])
+    try write(phone, "a", "c")
+    // The phone starts again, as for a replica without a prefix.
+    newcomer.apply(
+      try #require(phone.delta(since: ReplicaVersion(), byteLimit: 1)))
+    #expect(newcomer.version.prefixes.map(\.through.key) == ["a", "b"])
+    // Only "b" of the phone is ahead.
+    #expect(
+      Array(newcomer.version.fieldsAhead.values)
+        == [[phone.device: 1, tablet.device: 1]])
+    for one in [phone, tablet] { transfer(one, to: newcomer) }
+    #expect(newcomer.version.fieldsAhead.isEmpty)
+    #expect(miles(newcomer, "a") == 3)
+  }
+
+  /// A prefix that both replicas have does not hide one that only the sender
+  /// has.
+  @Test func wholeDeltaHasPrefixesThatReceiverLacks() throws {
+    for one in [phone, tablet] { try write(one, "a", "b") }
+    let other = Replica.empty(3)
+    for one in [newcomer, other] { one.apply(try part(phone, to: one)) }
+    newcomer.apply(try part(tablet, to: newcomer))
+    let delta = try #require(newcomer.delta(since: other.version))
+    #expect(delta.recordIDs.map(\.key) == ["a"] && delta.intervals.isEmpty)
+    other.apply(delta)
+    #expect(miles(other, "a") == 2)
+    #expect(newcomer.delta(since: other.version) == nil)
   }
 
   /// The search for many changes and that for few changes find the same parts.

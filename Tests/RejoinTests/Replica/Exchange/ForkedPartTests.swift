@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import _RejoinVerification
+
+@testable import Rejoin
+
+/// Transfers in parts that meet two histories of one device.
+@Suite(.encodes) struct ForkedPartTests {
+  private let phone = Replica.empty(1)
+  private let watch = Replica.empty(2)
+  private let tablet = Replica.empty(3)
+
+  private func write(
+    _ replica: Replica, _ keys: String..., value: String
+  ) throws {
+    try replica.save { transaction in
+      for key in keys { transaction[Sailor.self, key].name = value }
+    }
+  }
+
+  private func name(_ replica: Replica, _ key: String) -> String? {
+    replica[Sailor.self, key]?.name
+  }
+
+  /// Applies the next part.
+  private func part(
+    _ one: Replica, to other: Replica
+  ) throws -> MergeReport {
+    other.apply(
+      try #require(one.delta(since: other.version, byteLimit: 1)))
+  }
+
+  /// Sends all parts.
+  ///
+  /// - Returns: Their reports.
+  @discardableResult
+  private func transfer(_ one: Replica, to other: Replica) -> [MergeReport] {
+    var reports: [MergeReport] = []
+    while reports.count < 50,
+      let part = one.delta(since: other.version, byteLimit: 1)
+    {
+      reports.append(other.apply(part))
+      if !reports[reports.count - 1].hasAdvanced { break }
+    }
+    return reports
+  }
+
+  private func isFlagged(_ replica: Replica) -> Bool {
+    replica.version.hasForkedPrefix(of: phone.device)
+  }
+
+  /// Returns a clone of the phone, whose second save the tablet has.
+  ///
+  /// The clone has a part of the phone's later saves through the watch.
+  private func clone() throws -> Replica {
+    try write(phone, "a", value: "1")
+    let state = phone.state
+    for key in ["m", "n", "z"] { try write(phone, key, value: "phone") }
+    for _ in 0..<3 { _ = try part(phone, to: watch) }
+    try write(watch, "y", value: "watch")
+    let clone = Replica.opening(state, token: RestoreToken(state), as: 7)
+    try write(clone, "q", value: "clone")
+    clone.tell(tablet)
+    watch.tell(clone)
+    return clone
+  }
+
+  @Test func partThatShowsForkDoesNotEndTheTransfer() throws {
+    let clone = try clone()
+    let first = try part(clone, to: tablet)
+    #expect(first.forkedDevices.isEmpty && first.hasAdvanced)
+    #expect(tablet.version.forkedDevices.isEmpty && isFlagged(tablet))
+    // The version shows the entry as before.
+    #expect(tablet.version[phone.device].sequence == 2)
+    let rest = transfer(clone, to: tablet)
+    let flagged = rest.filter { !$0.forkedDevices.isEmpty }
+    #expect(flagged.map(\.forkedDevices) == [[phone.device]])
+    #expect(tablet.version.forkedDevices == [phone.device])
+    #expect(tablet.version.prefixes.isEmpty)
+    #expect(name(tablet, "m") == "phone" && name(tablet, "n") == "phone")
+    tablet.tell(clone)
+    #expect(areEqual(clone, tablet))
+  }
+
+  @Test func storedPrefixKeepsItsFlag() throws {
+    let clone = try clone()
+    _ = try part(clone, to: tablet)
+    let stored = try ReplicaState(decoding: tablet.state.encoded())
+    #expect(stored.version == tablet.state.version)
+    let again = Replica.opening(stored, token: nil, as: 8)
+    #expect(isFlagged(again))
+    transfer(clone, to: again)
+    #expect(again.version.forkedDevices == [phone.device])
+    #expect(name(again, "m") == "phone")
+  }
+
+  /// Returns a clone of the phone, after each of them made a second save.
+  private func copies() throws -> Replica {
+    try write(phone, "a", "e", value: "1")
+    let state = phone.state
+    let clone = Replica.opening(state, token: RestoreToken(state), as: 7)
+    try write(phone, "b", "f", value: "phone")
+    try write(clone, "c", "g", value: "clone")
+    return clone
+  }
+
+  /// A later save of the first history arrives between two parts, so the two
+  /// entries no longer contradict each other.
+  @Test func laterSaveOfFirstHistoryDoesNotEndTheTransfer() throws {
+    let clone = try copies()
+    phone.tell(tablet)
+    // The relay does not know the clone's earlier digests.
+    clone.tell(watch)
+    let before = tablet.version
+    _ = try part(watch, to: tablet)
+    #expect(isFlagged(tablet))
+    try write(phone, "d", value: "phone")
+    let later = try #require(phone.delta(since: before))
+    #expect(later.intervals[phone.device]?.from == 2)
+    #expect(tablet.apply(later).gaps.isEmpty)
+    #expect(tablet.version[phone.device].sequence == 3)
+    #expect(tablet.version.forkedDevices.isEmpty && isFlagged(tablet))
+    let next = try #require(
+      watch.delta(since: tablet.version, byteLimit: 1))
+    #expect(next.intervals[phone.device]?.from == 0)
+    #expect(next.range?.after != nil)
+    transfer(watch, to: tablet)
+    #expect(tablet.version.forkedDevices == [phone.device])
+    for key in ["b", "d", "f"] { #expect(name(tablet, key) == "phone") }
+    for key in ["c", "g"] { #expect(name(tablet, key) == "clone") }
+    tablet.tell(watch)
+    #expect(areEqual(tablet, watch))
+  }
+
+  /// Another device sends parts of the first history in between.
+  @Test func partOfFirstHistoryKeepsTheFlag() throws {
+    let clone = try copies()
+    let other = Replica.empty(4)
+    phone.tell(tablet)
+    try write(phone, "d", value: "phone")
+    phone.tell(other)
+    clone.tell(watch)
+    _ = try part(watch, to: tablet)
+    let first = try #require(
+      other.delta(since: tablet.version, byteLimit: 1))
+    #expect(first.range?.after == nil)
+    #expect(first.intervals[phone.device]?.from == 0)
+    tablet.apply(first)
+    #expect(isFlagged(tablet))
+    let reports = transfer(other, to: tablet)
+    #expect(reports.map(\.forkedDevices).contains([phone.device]))
+    transfer(watch, to: tablet)
+    #expect(name(tablet, "d") == "phone" && name(tablet, "g") == "clone")
+  }
+
+  @Test func wholeDeltaFromFirstSaveTakesTheFlagOfPrefix() throws {
+    let clone = try copies()
+    phone.tell(tablet)
+    clone.tell(watch)
+    _ = try part(watch, to: tablet)
+    try write(phone, "d", value: "phone")
+    let other = Replica.empty(4)
+    phone.tell(other)
+    let whole = try #require(other.delta(since: tablet.version))
+    #expect(whole.intervals[phone.device]?.from == 0)
+    #expect(tablet.apply(whole).forkedDevices == [phone.device])
+    #expect(tablet.version[phone.device].sequence == 3)
+    // A flagged prefix has a history from its first save on.
+    #expect(isFlagged(tablet))
+    transfer(watch, to: tablet)
+    #expect(tablet.version.prefixes.isEmpty && name(tablet, "g") == "clone")
+  }
+
+  @Test func laterOwnSaveInPartCountsImmediately() throws {
+    let clone = try copies()
+    for key in ["h", "i"] { try write(phone, key, value: "phone") }
+    phone.tell(watch)
+    let report = try part(watch, to: clone)
+    #expect(report.lastSaveBeforeRollback == Dot(phone.device, 2))
+    #expect(report.forkedDevices == [phone.device])
+    #expect(clone.version.forkedDevices == [phone.device])
+  }
+
+  @Test func equivocationIsReportedWithFirstAndLastPart() throws {
+    let clone = try copies()
+    phone.tell(tablet)
+    clone.tell(watch)
+    let reports = transfer(watch, to: tablet).map(\.equivocations)
+    let dot = Dot(phone.device, 2)
+    #expect(reports.count > 3)
+    #expect(reports.first == [dot])
+    #expect(reports.filter { $0 == [dot] }.count == 2)
+  }
+
+  /// The prefix lacks the saves that the version had when it began.
+  @Test func prefixOfVersionDoesNotBecomeOneOfOtherHistory() throws {
+    let clone = try copies()
+    try write(clone, "d", "h", value: "clone")
+    clone.tell(watch)
+    phone.tell(tablet)
+    // Nothing contradicts the numbers 2 and 3, so the part starts after 2.
+    let first = try #require(
+      watch.delta(since: tablet.version, byteLimit: 1))
+    #expect(first.intervals[phone.device]?.from == 2)
+    tablet.apply(first)
+    try write(phone, "i", value: "phone")
+    phone.tell(tablet)
+    // Now one number has two digests.
+    let next = try #require(
+      watch.delta(since: tablet.version, byteLimit: 1))
+    #expect(next.range?.after == nil)
+    transfer(watch, to: tablet)
+    for key in ["c", "d", "g", "h"] { #expect(name(tablet, key) == "clone") }
+    #expect(tablet.version.forkedDevices == [phone.device])
+  }
+
+  /// Two histories meet in a prefix: nothing is in the version.
+  @Test(arguments: [false, true])
+  func prefixThatContradictsPartShowsFork(hasEarlierSave: Bool) throws {
+    if hasEarlierSave {
+      try write(phone, "a", value: "1")
+      phone.tell(tablet)
+    }
+    let clone = try copies()
+    let other = Replica.empty(4)
+    phone.tell(watch)
+    clone.tell(other)
+    _ = try part(watch, to: tablet)
+    let last = phone.version[phone.device].sequence
+    #expect(tablet.version.prefixes[0].vectorClock == [phone.device: last])
+    #expect(
+      try part(other, to: tablet).equivocations == [Dot(phone.device, last)])
+    transfer(other, to: tablet)
+    transfer(watch, to: tablet)
+    #expect(tablet.version.forkedDevices == [phone.device])
+    for key in ["b", "f"] { #expect(name(tablet, key) == "phone") }
+    for key in ["c", "g"] { #expect(name(tablet, key) == "clone") }
+    for one in [watch, other] {
+      tablet.tell(one)
+      #expect(areEqual(tablet, one))
+    }
+  }
+
+  /// The clone knows the digest of its save with the number of the prefix.
+  @Test func ownDigestContradictsPrefix() throws {
+    let clone = try copies()
+    phone.tell(watch)
+    _ = try part(watch, to: tablet)
+    try write(clone, "d", value: "clone")
+    let next = try #require(
+      clone.delta(since: tablet.version, byteLimit: 1))
+    #expect(next.intervals[phone.device]?.to.sequence == 2)
+    #expect(next.range?.after == nil)
+    for one in [clone, watch, clone] { transfer(one, to: tablet) }
+    #expect(tablet.version.forkedDevices == [phone.device])
+    for key in ["b", "f"] { #expect(name(tablet, key) == "phone") }
+    for key in ["c", "d", "g"] { #expect(name(tablet, key) == "clone") }
+  }
+}
