@@ -169,6 +169,13 @@ extension EditedRecord {
     isDeleted ? FieldState(key.kind) : shown(key)
   }
 
+  /// Returns the content of a field that the context does not show because the
+  /// record is deleted.
+  func hidden(_ key: FieldKey) -> FieldState {
+    let record = refreshed[key] ?? fetched
+    return isDeleted || !record.exists ? record[key] : FieldState(key.kind)
+  }
+
   /// Returns a field with its edits.
   func edited(_ key: FieldKey) -> EditedField {
     let written = changes.resolved[key] ?? changes.values[key]

@@ -155,6 +155,10 @@ extension EditingContext: EditTarget {
     current(id).edited(key)
   }
 
+  package func hidden(_ key: FieldKey, of id: RecordID) -> FieldState {
+    current(id).hidden(key)
+  }
+
   /// Returns the value of a register in the context, or `nil` if it is unset.
   public func value(of key: FieldKey, in id: RecordID) -> Value? {
     current(id).value(of: key)

@@ -294,4 +294,8 @@ private final class DraftTarget: EditTarget {
   func edited(_ key: FieldKey, of id: RecordID) -> EditedField {
     record.edited(key)
   }
+
+  func hidden(_ key: FieldKey, of id: RecordID) -> FieldState {
+    record.hidden(key)
+  }
 }

@@ -386,7 +386,7 @@ class Reader:
         check(COUNTER <= kind <= LEDGER and self.kind != "snapshot", "a part")
         self.hasFragments = True
         field["whole"] = kind == SET or any(
-            item.get("cancelled") for item in field["content"])
+            item.get("canceled") for item in field["content"])
         news = {entry["device"]: self.varint() for entry in field["clock"]}
         check(any(news.values()), "something new")
         check(field["whole"] or all(news.values()), "new saves of each device")
@@ -402,13 +402,8 @@ class Reader:
         if kind == COUNTER:
             item.update(increments=self.varint(), decrements=self.varint())
             if code & 1:
-                cancelled = {
-                    "device": item["device"], "n": item["n"] - self.varint(),
-                    "increments": self.varint(), "decrements": self.varint()}
-                # The members are in the order in which they are compared.
-                check([*cancelled.values()] <= [*item.values()], "canceled")
-                check(cancelled["n"] > 0, "a canceled save")
-                item["cancelled"] = cancelled
+                item["canceled"] = self.readDecision(item["n"] - self.varint())
+                check(abs(item["canceled"]["sum"]) < 1 << 64, "a canceled sum")
             return item
         item["time"] = self.stamp(self.last, self.varint())
         if kind == REGISTER:
@@ -442,7 +437,8 @@ class Reader:
             index, isContinued = index + 1 + (code >> 1), code & 1
             check(index < len(self.devices), "a device")
             check(isFragment or not isContinued, "a line of a fragment")
-            folded, cancelled = self.readSum(not isContinued), self.readSum()
+            folded, decided = self.readSum(not isContinued), self.varint()
+            canceled = self.readDecision(decided) if decided else None
             entries, place = [], self.starts[index]
             for _ in range(self.varint()):
                 place += self.signed()
@@ -452,21 +448,31 @@ class Reader:
                     "n": self.use(place)["n"],
                     "time": self.stamp(place, self.varint()),
                     "amount": self.signed(), "memo": self.value()})
-            check(cancelled <= (folded[0], cancelled[1] if isContinued
-                                else folded[1]), "more canceled than folded")
+            check(decided <= folded[0], "more decided than folded")
             check(folded[0] or not isContinued, "an index")
-            check(entries or (cancelled if isContinued else folded)[0], "none")
+            check(entries or (decided if isContinued else folded[0]), "none")
+            if canceled:
+                checkSum(canceled["canceled"], canceled["sum"])
             lines.append({
                 **({"continued": True} if isContinued else {}),
+                **({"canceled": canceled} if canceled else {}),
                 "device": self.devices[index], "folded": folded[0],
-                "foldedSum": folded[1], "cancelled": cancelled[0],
-                "cancelledSum": cancelled[1], "entries": entries})
+                "foldedSum": folded[1], "entries": entries})
         return lines
+
+    def readDecision(self, decided):
+        """How many of a device's changes up to a number are canceled."""
+        check(decided > 0, "a decision on a change")
+        turns = self.varint()
+        canceled = decided - (self.varint() if turns else 0)
+        check(canceled >= 0, "more canceled than decided")
+        return {"decided": decided, "turns": turns, "canceled": canceled,
+                "sum": self.signed(128) if canceled else 0}
 
     def readSum(self, hasSum=True):
         count = self.varint()
         total = self.signed(128) if count and hasSum else 0
-        check(count <= 1 << 40 and abs(total) <= count << 63, "a sum")
+        checkSum(count, total)
         return count, total
 
     def readSections(self):
@@ -633,6 +639,10 @@ def read(data):
     result.update(kind=kind, version="2",
                   sections={**sizes, "header": 3, "checksum": 4})
     return json.loads(json.dumps(result), parse_int=wide)
+
+
+def checkSum(count, total):
+    check(count <= 1 << 40 and abs(total) <= count << 63, "a sum")
 
 
 def wide(digits):

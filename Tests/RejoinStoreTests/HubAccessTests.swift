@@ -231,8 +231,8 @@ import Testing
       else { return }
       var (lines, clock) = (field.store.lines, field.clock)
       lines[tablet.device] = DeviceEntries(
-        folded: line.count, sum: line.sum + 1000, cancelled: line.cancelled,
-        cancelledSum: line.cancelledSum, tail: [])
+        folded: line.count, sum: line.sum + 1000,
+        cancellation: line.cancellation, tail: [])
       clock.advance(to: Dot(phone.device, 9))
       lines[phone.device]?.append(
         .init(sequence: 9, time: .zero, amount: 1, memo: nil))

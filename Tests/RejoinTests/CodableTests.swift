@@ -115,9 +115,36 @@ import Testing
   @Test func invalidValuesAreRefused() {
     let entry =
       #"{"device":"\#(one)","sequence":1,"increments":1,"decrements":0}"#
+    func decision(
+      _ decided: Int, _ turns: Int, _ canceled: Int, _ sum: String
+    ) -> String {
+      #""decided":\#(decided),"turns":\#(turns),"canceled":\#(canceled),"#
+        + #""sum":"\#(sum)""#
+    }
+    func canceled(
+      decided: Int = 1, turns: Int = 0, to number: Int = 1, sum: String = "1"
+    ) -> String {
+      #"{"device":"\#(one)",\#(decision(decided, turns, number, sum))}"#
+    }
+    func counter(_ parts: String) throws {
+      _ = try read(
+        PNCounter.self, #"{"entries":[\#(entry)],"canceled":[\#(parts)]}"#)
+    }
     #expect(throws: DecodingError.self) {
       try read(
-        PNCounter.self, #"{"entries":[],"cancelled":[\#(entry)]}"#)
+        PNCounter.self, #"{"entries":[],"canceled":[\#(canceled())]}"#)
+    }
+    #expect(throws: Never.self) { try counter(canceled()) }
+    #expect(throws: Never.self) {
+      try counter(canceled(turns: 1, to: 0, sum: "0"))
+    }
+    for wrong in [
+      canceled(decided: 2), canceled(decided: 0, to: 0, sum: "0"),
+      canceled(to: 0, sum: "0"), canceled(turns: 1, to: 0, sum: "1"),
+      canceled(turns: 1, to: 2), canceled(sum: "\(UInt64.max)0"),
+      canceled(sum: "01"), "\(canceled()),\(canceled())",
+    ] {
+      #expect(throws: DecodingError.self, "\(wrong)") { try counter(wrong) }
     }
     #expect(throws: DecodingError.self) {
       try read(PNCounter.self, #"{"entries":[\#(entry),\#(entry)]}"#)
@@ -140,11 +167,17 @@ import Testing
         #"[{"device":"\#(one)","folded":{"count":1,"sum":"5"},"entries":[]}]"#)
     }
     let line = #"[{"device":"\#(one)","folded":{"count":2,"sum":"5"},"#
-    for cancelled in [#"{"count":3,"sum":"4"}"#, #"{"count":2,"sum":"6"}"#] {
-      #expect(throws: DecodingError.self) {
-        try read(
-          Ledger.self, line + #""cancelled":\#(cancelled),"entries":[]}]"#)
-      }
+    func ledger(_ decision: String) throws {
+      _ = try read(
+        Ledger.self, line + #""cancellation":{\#(decision)},"entries":[]}]"#)
+    }
+    #expect(throws: Never.self) { try ledger(decision(2, 0, 2, "6")) }
+    #expect(throws: Never.self) { try ledger(decision(2, 1, 1, "-4")) }
+    for wrong in [
+      decision(3, 0, 3, "4"), decision(2, 0, 1, "4"),
+      decision(2, 1, 1, "\(UInt64.max)"),
+    ] {
+      #expect(throws: DecodingError.self, "\(wrong)") { try ledger(wrong) }
     }
     #expect(throws: DecodingError.self) {
       try read(Ledger.self, #"[{"device":"\#(one)","entries":[]}]"#)

@@ -18,7 +18,7 @@ package struct EditContext {
   var retraction: Retraction?
 }
 
-/// The dots of the content that the undo of a save removes from a field.
+/// The content that the undo of a save removes from a field or brings back.
 package struct Retraction: Hashable, Sendable {
   /// The dot of a write or a mark, or `nil` for other content.
   package var dot: Dot?
@@ -26,6 +26,9 @@ package struct Retraction: Hashable, Sendable {
   package var time: Timestamp?
   /// The dots of elements of a set.
   package var elements: [Value: Dot] = [:]
+  /// The decisions which changes of devices are canceled in a counter or a
+  /// ledger.
+  package var turns: [DeviceID: Cancellation] = [:]
 }
 
 /// The dots that the edit of a save supersedes.

@@ -127,6 +127,10 @@ extension Digest {
       add(element)
       add(dot)
     }
+    for (device, decision) in retraction.turns.sorted(by: { $0.key < $1.key }) {
+      add(device)
+      add(decision)
+    }
   }
 
   mutating func add(_ clock: VectorClock) {
@@ -134,8 +138,12 @@ extension Digest {
   }
 
   private mutating func add(_ dot: Dot) {
-    add(dot.device.high)
-    add(dot.device.low)
+    add(dot.device)
     add(dot.sequence)
+  }
+
+  private mutating func add(_ device: DeviceID) {
+    add(device.high)
+    add(device.low)
   }
 }

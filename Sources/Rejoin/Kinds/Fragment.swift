@@ -7,10 +7,9 @@
 /// field again.
 ///
 /// A fragment of a set is *whole*: a replica accepts or refuses all of it. The
-/// same applies to a counter or a ledger with cancellations. A replica accepts
-/// or refuses any other fragment device by device, because the additions of a
-/// device depend only on its own saves.
-/// its own saves alone.
+/// same applies to a counter or a ledger with decisions what is canceled. A
+/// replica accepts or refuses any other fragment device by device, because the
+/// additions of a device depend only on its own saves.
 package struct Fragment: Hashable, Sendable {
   /// The new part.
   ///

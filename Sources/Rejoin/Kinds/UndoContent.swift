@@ -63,8 +63,8 @@ package struct UndoSiblings: Sendable {
   }
 }
 
-/// The additions of one device to a counter or a ledger, and the cancelled sums
-/// of all devices.
+/// The additions of one device to a counter or a ledger, and the decisions which
+/// changes are canceled.
 package struct UndoSums: Sendable {
   /// The device.
   let device: DeviceID
@@ -74,11 +74,16 @@ package struct UndoSums: Sendable {
   var next: UInt64?
   /// The sum of the device's changes to a counter.
   var sum: WideInt = 0
-  /// The number of cancelled changes or entries of each device, and their sum.
-  let cancelled: [DeviceID: (count: UInt64, sum: WideInt)]
+  /// The last decision on the changes or entries of each device.
+  let decisions: [DeviceID: Cancellation]
 
-  /// The last cancelled change or entry of each device.
-  var clock: VectorClock { VectorClock(greatest: cancelled.mapValues(\.count)) }
+  /// Returns whether a decision can be one of the field.
+  func allows(_ decision: Cancellation) -> Bool {
+    decision.canceled == 0
+      || (next == nil
+        ? PNCounter.Entry.isSum(decision.sum)
+        : DeviceEntries.isSum(decision.sum, of: decision.canceled))
+  }
 }
 
 extension [LedgerEdit.Entry] {

@@ -9,6 +9,10 @@ package protocol EditTarget: AnyObject {
 
   /// Returns a field with the edits so far.
   func edited(_ key: FieldKey, of id: RecordID) -> EditedField
+
+  /// Returns the content of a field that is not shown because the record is
+  /// deleted, or is created again by the edits so far.
+  func hidden(_ key: FieldKey, of id: RecordID) -> FieldState
 }
 
 /// A field and its unsaved edits.

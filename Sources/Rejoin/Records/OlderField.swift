@@ -61,7 +61,7 @@ public struct OlderField<Element: FieldValue>: Sendable {
     }
   }
 
-  /// A counter, which is read unless all its changes are cancelled.
+  /// A counter, which is read unless all its changes are canceled.
   ///
   /// - Parameter convert: A closure that converts the count, or returns `nil`
   ///   to hide it.

@@ -166,18 +166,3 @@ extension WideInt: CustomStringConvertible {
     if description != text { return nil }
   }
 }
-
-extension Sequence<WideInt> {
-  /// Whether the sum of any of these numbers stays within the range.
-  var isSummable: Bool {
-    var total: WideInt = 0
-    for number in self {
-      if number == .min { return false }
-      let (sum, overflow) = total.addingReportingOverflow(
-        number < 0 ? -number : number)
-      if overflow { return false }
-      total = sum
-    }
-    return true
-  }
-}

@@ -30,11 +30,13 @@ extension FieldState {
     case .register: writes.map { .of($0) }
     case .counter(let field):
       field.store.entries.map { entry in
-        let cancelled = field.store.cancelled.first {
-          $0.device == entry.device
-        }
-        var members = JSONValue.members(entry)
-        members["cancelled"] = cancelled.map { .object(JSONValue.members($0)) }
+        var members: [SchemaName: JSONValue] = [
+          "device": .text(entry.device.hexadecimal), "n": .wide(entry.sequence),
+          "increments": .wide(entry.increments),
+          "decrements": .wide(entry.decrements),
+        ]
+        let canceled = field.store.canceled.first { $0.device == entry.device }
+        members["canceled"] = canceled.map { .of($0.decision) }
         return .object(members)
       }
     case .set(let field): field.store.inspected
@@ -124,14 +126,11 @@ extension JSONValue {
     ])
   }
 
-  fileprivate static func members(_ entry: PNCounter.Entry) -> [SchemaName:
-    JSONValue]
-  {
-    [
-      "device": .text(entry.device.hexadecimal), "n": .wide(entry.sequence),
-      "increments": .wide(entry.increments),
-      "decrements": .wide(entry.decrements),
-    ]
+  fileprivate static func of(_ decision: Cancellation) -> JSONValue {
+    .object([
+      "decided": .wide(decision.decided), "turns": .wide(decision.turns),
+      "canceled": .wide(decision.canceled), "sum": .wide(decision.sum),
+    ])
   }
 
   fileprivate static func of(
@@ -139,8 +138,7 @@ extension JSONValue {
   ) -> JSONValue {
     var members: [SchemaName: JSONValue] = [
       "device": .text(device.hexadecimal), "folded": .wide(line.folded),
-      "foldedSum": .wide(line.foldedSum), "cancelled": .wide(line.cancelled),
-      "cancelledSum": .wide(line.cancelledSum),
+      "foldedSum": .wide(line.foldedSum),
       "entries": .array(
         line.tail.map { entry in
           .object([
@@ -149,6 +147,9 @@ extension JSONValue {
           ])
         }),
     ]
+    if line.cancellation.decided > 0 {
+      members["canceled"] = .of(line.cancellation)
+    }
     if isContinued { members["continued"] = .scalar(.bool(true)) }
     return .object(members)
   }

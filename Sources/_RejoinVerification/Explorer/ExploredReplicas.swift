@@ -217,7 +217,7 @@ extension ExploredReplicas {
       case .undo(let again):
         let undone = try replica.undo(again: again, now: now)
         dot = undone.dot
-        place = model.save(undone.undoings, now: now)
+        place = model.save(undone, now: now)
       case .purge:
         replica.fold()
         let cut = replica.stabilityCut

@@ -41,12 +41,19 @@ extension ExplorerProgram {
     oneElement, twoElements, clearedElements, resets, cancellations, recreation,
   ]
 
+  /// A counter and a ledger whose cancellations two devices undo.
+  private static func undoneFragments(kept: Int) -> ExplorerProgram {
+    undoneResets.first(5)
+      .reduced(savers: [[0], [0], [1], [0], [1]], times: [0], kept: kept)
+  }
+
   /// The programs of a daily run, for replicas that send fragments whenever
   /// possible.
   public static let quickFragments: [ExplorerProgram] =
     fragmentMenu.map {
       $0.reduced(savers: [[0], [1], [0]], times: [0], kept: 1)
     } + [sets.takingParts(savers: [[0], [1], [0]], kept: 1)]
+    + [undoneFragments(kept: 0)]
 
   /// More than a million configurations, for replicas that send fragments
   /// whenever possible.
@@ -63,4 +70,5 @@ extension ExplorerProgram {
   /// whenever possible.
   public static let nightlyFragments: [ExplorerProgram] =
     fragments + fragmentMenu.map { $0.reduced(times: [0], kept: 3) }
+    + [undoneFragments(kept: 1)]
 }

@@ -156,6 +156,18 @@ extension ExplorerProgram {
     ]),
     .undo(again: false), .undo(again: false), .undo(again: true))
 
+  /// Two devices that cancel a counter and a ledger, undo that and redo it.
+  ///
+  /// One of them resets, and the other creates the record again.
+  public static let undoneResets = ExplorerProgram(
+    "undone resets", about: [count, log],
+    .verbs([a.adding(4, to: count), a.appending(5, to: log)]),
+    .verbs([
+      a.resetting(count, to: 0), .edit(a, log, .append(.cancelling)),
+    ]),
+    .verbs([.delete(a), a.adding(1, to: count)]),
+    .undo(again: false), .undo(again: false), .undo(again: true))
+
   /// Returns a program that restores a deleted record or creates it again.
   public static func bringingBack(_ rule: DeletionRule) -> ExplorerProgram {
     ExplorerProgram(

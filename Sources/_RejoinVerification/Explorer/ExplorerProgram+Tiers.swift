@@ -60,6 +60,8 @@ extension ExplorerProgram {
         .reduced(savers: [[0], [1], [1, 2], [2]], times: [0], kept: kept),
       undoings.reduced(
         savers: [[0], [0], [1], [0], [0], [0]], times: [0], kept: kept - 1),
+      undoneResets.first(5)
+        .reduced(savers: [[0], [0], [1], [0], [1]], times: [0], kept: kept - 1),
     ]
   }
 
@@ -111,6 +113,8 @@ extension ExplorerProgram {
     + [
       existence(.updateWins).splitting(savers: [[0], [1], [2], [0]]),
       existence(.deleteWins).splitting(savers: [[0], [0], [1], [2]]),
+      undoneResets.reduced(
+        savers: [[0], [0], [1], [0], [1], [0]], times: [0], kept: 0),
     ] + special(kept: 2) + parts(kept: 2)
 
   /// Returns the program with other devices, times, and numbers of kept

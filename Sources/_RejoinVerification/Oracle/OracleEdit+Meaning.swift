@@ -33,6 +33,9 @@ extension OracleEdit {
     }
   }
 
+  /// Whether the edit cancels the seen changes of a counter or a ledger.
+  var cancelsAdditions: Bool { drops || resets || cancels }
+
   /// The entries after the last cancellation.
   var appended: [LedgerEdit.Entry] {
     var entries: [LedgerEdit.Entry] = []

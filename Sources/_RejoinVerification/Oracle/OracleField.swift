@@ -9,7 +9,7 @@ import Rejoin
 struct OracleField {
   let kind: FieldKind
   /// The received saves, with their edits of the field.
-  private let heard: [(place: Int, dot: Dot, time: Timestamp, edit: OracleEdit)]
+  let heard: [(place: Int, dot: Dot, time: Timestamp, edit: OracleEdit)]
 
   init(_ path: FieldPath, held: SaveSet, in history: OracleHistory) {
     kind = path.key.kind
@@ -81,12 +81,34 @@ extension OracleField {
   /// The changes that no reset cancels.
   private var changes: [WideInt] {
     guard kind == .counter else { return [] }
-    return heard.compactMap { save in
-      guard let change = save.edit.count,
-        !isFollowed(save.place, by: { $0.drops || $0.resets })
-      else { return nil }
-      return change
+    return counted.compactMap(\.count)
+  }
+
+  /// The edits whose changes are not canceled.
+  ///
+  /// A received reset cancels the changes that it had seen. If the undo of a
+  /// reset turned a decision, the last decision counts.
+  private var counted: [OracleEdit] {
+    let decisions = decisions
+    let isTurned = decisions.values.contains { $0.turns > 0 }
+    return heard.filter { save in
+      if isTurned {
+        return decisions[save.dot.device]?.canceled ?? 0 < save.dot.sequence
+      }
+      return !isFollowed(save.place, by: \.cancelsAdditions)
+    }.map(\.edit)
+  }
+
+  /// The last save of each device, among some saves, that added to a counter or
+  /// a ledger.
+  func lastAdditions(in saves: SaveSet) -> VectorClock {
+    var clock = VectorClock()
+    for save in heard where saves.contains(save.place) {
+      let isAddition =
+        kind == .counter ? save.edit.count != nil : !save.edit.appended.isEmpty
+      if isAddition { clock.advance(to: save.dot) }
     }
+    return clock
   }
 
   var count: Int64 { Int64(clamping: changes.reduce(0, +)) }
@@ -102,10 +124,8 @@ extension OracleField {
 
   /// The amounts that no received save cancels.
   private var amounts: [WideInt] {
-    heard.flatMap { save -> [WideInt] in
-      if isFollowed(save.place, by: { $0.drops || $0.cancels }) { return [] }
-      return save.edit.appended.map { WideInt($0.amount) }
-    }
+    guard kind == .ledger else { return [] }
+    return counted.flatMap(\.appended).map { WideInt($0.amount) }
   }
 
   var total: Int64 { Int64(clamping: amounts.reduce(0, +)) }

@@ -21,6 +21,8 @@ struct OraclePending {
   var isFinal = false
   /// The timestamps of writes that an undo restores.
   var times: [FieldKey: Timestamp] = [:]
+  /// The decisions that an undo turns back.
+  var turned: [FieldKey: [DeviceID: OracleDecision.Change]] = [:]
 }
 
 extension OraclePending {
@@ -88,11 +90,12 @@ extension OracleReplica {
   /// Saves an undo.
   ///
   /// For each register and element, the author has seen only the save to undo.
-  mutating func save(
-    _ undoings: [RecordID: Transaction.Undoing], now: Int64
-  ) -> Int? {
+  /// The decisions of a counter or a ledger follow from that save, and not from
+  /// the undo of the library.
+  mutating func save(_ undo: UndoneSave, now: Int64) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
-    for (id, undoing) in undoings {
+    var undone: Int?
+    for (id, undoing) in undo.undoings {
       var record = OraclePending(
         mark: undoing.mark.map { $0 ? .touch : .deletion },
         verbs: undoing.edits.mapValues { [$0] },
@@ -106,10 +109,19 @@ extension OracleReplica {
         record.retracted[key] = retraction.elements.compactMapValues {
           place(of: $0, in: path)
         }
+        if retraction.turns.isEmpty { continue }
+        guard let place = place(of: undo.undone, in: path) else { continue }
+        record.turned[key] = field(path)
+          .decisions(turning: decisions(of: place, in: path))
+        undone = place
       }
       pending[id] = record
     }
-    return commit(pending, now: now)
+    let save = commit(pending, now: now)
+    if let save, let undone {
+      knowledge.undos.append(.init(place: save, undone: undone))
+    }
+    return save
   }
 
   private func place(of dot: Dot?, in path: FieldPath) -> Int? {
@@ -248,12 +260,18 @@ extension OracleReplica {
   ) -> OracleEdit {
     let field = field(path)
     let seen = record.shown[path.key] ?? held[path]
-    return OracleEdit(
+    var edit = OracleEdit(
       seen: seen ?? SaveSet(), drops: record.drops, verbs: verbs,
       stamp: record.times[path.key]
         ?? field.stamp(
           for: save.dot, at: save.time, seen: seen ?? SaveSet()),
       retracted: record.retracted[path.key] ?? [:])
+    if edit.cancelsAdditions {
+      edit.decisions = field.decisionsOfReset(seeing: edit.seen)
+    } else {
+      edit.decisions = record.turned[path.key] ?? [:]
+    }
+    return edit
   }
 }
 

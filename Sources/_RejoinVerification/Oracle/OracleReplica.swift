@@ -3,6 +3,12 @@ import Rejoin
 
 /// The oracle's model of a device: the received saves of each field.
 struct OracleReplica {
+  /// A save that undid or redid another.
+  struct Undo: Hashable {
+    let place: Int
+    let undone: Int
+  }
+
   /// Everything that distinguishes one replica from another.
   struct Knowledge: Hashable {
     var device: DeviceID
@@ -21,6 +27,8 @@ struct OracleReplica {
     var predecessor: DeviceID?
     /// The pull devices of this replica, by server.
     var pullDevices: [String: DeviceID] = [:]
+    /// The saves that undid or redid others, in order.
+    var undos: [Undo] = []
   }
 
   let history: OracleHistory

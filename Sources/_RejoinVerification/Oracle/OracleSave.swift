@@ -13,6 +13,9 @@ struct OracleEdit: Hashable {
   let stamp: Timestamp
   /// For a set, the save whose insertion of an element is retracted.
   var retracted: [Value: Int] = [:]
+  /// The decisions which changes of a counter or a ledger are canceled, by
+  /// device.
+  var decisions: [DeviceID: OracleDecision.Change] = [:]
   /// The mark of the record's existence, or `nil` for an edit of a field.
   var mark: OracleMark?
 }

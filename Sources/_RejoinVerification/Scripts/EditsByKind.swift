@@ -31,6 +31,15 @@ extension FieldKind {
     }
   }
 
+  /// The edit that cancels a counter or a ledger, or `nil` for another kind.
+  var canceling: FieldEdit? {
+    switch self {
+    case .counter: .count(CounterEdit(by: 0, isReset: true))
+    case .ledger: .append(.cancelling)
+    case .register, .set, .existence: nil
+    }
+  }
+
   /// Returns an edit after which the field ``FieldReading/shows(_:in:)`` a
   /// number, regardless of its earlier content.
   public func showing(_ number: Int64) -> FieldEdit {

@@ -19,6 +19,7 @@ extension SimulationPlanner {
       }
     }
     while random.chance(percent: faults.undoings) {
+      if random.chance(percent: 30) { cancel(on: i) }
       keepHouse(on: i, about: random.pick(universe.records))
       add(.undo(on: i, again: random.chance(percent: 30)), by: i)
     }
@@ -26,6 +27,19 @@ extension SimulationPlanner {
     suffer(i)
     if faults.crashes > 0, random.chance(percent: 40) { store(i) }
     for _ in 0...random.number(below: 3) { tell(from: i) }
+  }
+
+  /// Cancels the counters and the ledgers of a record, possibly by creating it
+  /// again.
+  private mutating func cancel(on i: Int) {
+    let id = random.pick(universe.records)
+    let resets = universe.fields.compactMap { key in
+      key.kind.canceling.map { ScriptVerb.edit(id, key, $0) }
+    }
+    add(
+      .save(
+        on: i, random.chance(percent: 40) ? [.delete(id), .touch(id)] : resets),
+      by: i)
   }
 
   /// Takes a device offline for up to a week, or for up to 200 days.

@@ -154,11 +154,12 @@ extension TestedLibrary {
     let undoings = Transaction(undoing: undo, on: replica).undoings
     let before = history
     switch again ? try replica.redo() : try replica.undo() {
-    case .done(let report): return UndoneSave(undoings, at: report.dot)
+    case .done(let report):
+      return UndoneSave(of: undo.dot, undoings, at: report.dot)
     case .prevented(let fields):
       try agree("a prevented undo keeps the history", history, before)
       try agree("a prevented undo names fields", fields.isEmpty, false)
-      return UndoneSave(undoings, at: nil)
+      return UndoneSave(of: undo.dot, undoings, at: nil)
     case .nothing:
       throw ScriptMismatch("nothing is undone, although a save can be")
     }

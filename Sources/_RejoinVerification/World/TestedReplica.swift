@@ -261,14 +261,18 @@ public struct UndoneSave {
   /// The dot of the save that performed the undo, or `nil` if there was nothing
   /// to save.
   public let dot: Dot?
+  /// The save that was undone, or `nil` for an empty history.
+  let undone: Dot?
   /// The changes of the undo, by record.
   let undoings: [RecordID: Transaction.Undoing]
 
   /// Creates a result for an empty history.
-  public init() { (dot, undoings) = (nil, [:]) }
+  public init() { (dot, undone, undoings) = (nil, nil, [:]) }
 
-  init(_ undoings: [RecordID: Transaction.Undoing], at dot: Dot?) {
-    (self.dot, self.undoings) = (dot, undoings)
+  init(
+    of undone: Dot?, _ undoings: [RecordID: Transaction.Undoing], at dot: Dot?
+  ) {
+    (self.dot, self.undone, self.undoings) = (dot, undone, undoings)
   }
 }
 

@@ -190,7 +190,7 @@ extension World {
       undone = try replica.undo(again: again, now: now)
       return undone.dot
     } expecting: {
-      $0.save(undone.undoings, now: now)
+      $0.save(undone, now: now)
     }
     try before.checkExistence(after: undone.undoings)
     if undone.dot != nil {

@@ -47,7 +47,7 @@ private let phone = DeviceID(high: 0x41 << 56, low: 0)
     #expect(
       failure?.exhibits.last?.text
         == "PNCounter(entries: [Entry(device: A, sequence: 1, "
-        + "increments: 0, decrements: 0)], cancelled: [])")
+        + "increments: 0, decrements: 0)], canceled: [])")
   }
 
   @Test func textAndPartsOfEveryKind() {

@@ -60,7 +60,7 @@ import Testing
 
   @Test func linesAreOfDevicesInTheClock() {
     let line = DeviceEntries(
-      folded: 1, sum: 5, cancelled: 0, cancelledSum: 0, tail: [])
+      folded: 1, sum: 5, tail: [])
     let ledger = FieldState(
       Causal(Ledger(lines: [a: line]), [b: 1]))
     let (log, tally) = (FieldKey("log", .ledger), tally([a: 1]))
@@ -97,7 +97,7 @@ import Testing
 
   @Test func aContinuedLineHasNoSum() throws {
     let line = DeviceEntries(
-      folded: 3, sum: 0, cancelled: 2, cancelledSum: 9, tail: [])
+      folded: 3, sum: 0, cancellation: Cancellation(upTo: 2, sum: 9), tail: [])
     let ledger = FieldState(
       Causal(Ledger(lines: [a: line]), [a: 4, b: 1]))
     let fragment = Fragment(state: ledger, basis: [a: 4], continued: [a])

@@ -265,6 +265,12 @@ enum GoldenVectors {
     let kind = FieldKey("speed", .counter, variant: "gauge")
     var tally = PNCounter()
     _ = tally.add(.max, 3, on: a, sequence: .max)
+    _ = tally.add(0, 1, on: b, sequence: 3)
+    tally.turn([
+      a: Cancellation(
+        checked: .max - 1, turns: 1, canceled: 1, sum: WideInt(UInt64.max)),
+      b: Cancellation(checked: 3, turns: 2, canceled: 0, sum: 0),
+    ])
     let late = Siblings(
       sorted: [
         .init(dot: Dot(a, 4), payload: Stamped(.int(1), at: .max)),
@@ -274,8 +280,10 @@ enum GoldenVectors {
         .init(dot: Dot(b, 1), payload: Stamped(nil, at: .zero)),
       ])
     let line = DeviceEntries(
-      folded: 5, sum: WideInt(high: -1, low: 0), cancelled: 2,
-      cancelledSum: WideInt(high: 0, low: 1 << 63),
+      folded: 5, sum: WideInt(high: -1, low: 0),
+      cancellation: Cancellation(
+        checked: 4, turns: .max, canceled: 2,
+        sum: WideInt(high: 0, low: 1 << 63)),
       tail: [])
     let fields: [FieldKey: FieldState] = [
       kind: FieldState(

@@ -21,8 +21,7 @@ import Testing
       sequence: 3, time: .zero, amount: .min, memo: nil)
     let line = DeviceEntries(
       folded: Limits.foldedEntries, sum: -WideInt(high: 1 << 36, low: 0),
-      cancelled: 0,
-      cancelledSum: 0, tail: [entry, entry])
+      tail: [entry, entry])
     return try ledger(line)
   }
 
@@ -36,7 +35,8 @@ import Testing
   @Test func noMoreEntriesAreFoldedOrCancelledThanTheLimit() throws {
     let limit = Limits.foldedEntries
     let line = DeviceEntries(
-      folded: limit, sum: 0, cancelled: limit, cancelledSum: 0, tail: [])
+      folded: limit, sum: 0, cancellation: Cancellation(upTo: limit, sum: 0),
+      tail: [])
     let bytes = try ledger(line).encoded()
     var count = WireWriter()
     count.varint(limit)
@@ -118,8 +118,7 @@ import Testing
           sequence: n, time: .zero, amount: 1, memo: nil)
       }
       let line = DeviceEntries(
-        folded: Limits.foldedEntries, sum: 5, cancelled: 0, cancelledSum: 0,
-        tail: tail)
+        folded: Limits.foldedEntries, sum: 5, tail: tail)
       return FieldState(
         Causal(Ledger(lines: [stranger: line]), [stranger: last]))
     }
@@ -285,20 +284,92 @@ import Testing
     #expect(isRefused(FieldState(kind), of: kind))
   }
 
-  @Test func noMoreIsCancelledThanWasCounted() {
-    func tally(cancelled sum: UInt64) -> FieldState {
-      let sums = [3, sum].map {
-        PNCounter.Entry(
-          device: stranger, sequence: 2, increments: $0, decrements: 0)
-      }
+  @Test func canceledSumOfCounterHasRangeOfItsChanges() {
+    func tally(canceling sum: WideInt) -> FieldState {
+      let entry = PNCounter.Entry(
+        device: stranger, sequence: 2, increments: 3, decrements: 0)
+      let canceled = PNCounter.Canceled(
+        device: stranger, decision: Cancellation(upTo: 2, sum: sum))
       return FieldState(
         Causal(
-          store: PNCounter(entries: [sums[0]], cancelled: [sums[1]]),
+          store: PNCounter(entries: [entry], canceled: [canceled]),
           context: CausalContext([stranger: 2])))
     }
-    #expect(!isRefused(tally(cancelled: 2), of: .counter))
-    #expect(!isRefused(tally(cancelled: 3), of: .counter))
-    #expect(isRefused(tally(cancelled: 4), of: .counter))
+    let greatest = WideInt(UInt64.max)
+    for sum in [0, 3, greatest, -greatest] {
+      #expect(!isRefused(tally(canceling: sum), of: .counter))
+    }
+    for sum in [greatest + 1, -greatest - 1, .min] {
+      #expect(isRefused(tally(canceling: sum), of: .counter))
+    }
+  }
+
+  @Test func canceledSumOfLedgerHasRangeOfItsEntries() {
+    func log(canceling sum: WideInt) -> FieldState {
+      let line = DeviceEntries(
+        folded: 2, sum: 3, cancellation: Cancellation(upTo: 1, sum: sum),
+        tail: [])
+      return FieldState(
+        Causal(
+          store: Ledger(lines: [stranger: line]),
+          context: CausalContext([stranger: 2])))
+    }
+    let greatest = WideInt(high: 0, low: 1 << 63)
+    for sum in [0, 3, greatest, -greatest] {
+      #expect(!isRefused(log(canceling: sum), of: .ledger))
+    }
+    #if !REJOIN_CHECK_INVARIANTS
+      for sum in [greatest + 1, -greatest - 1, .min] {
+        #expect(isRefused(log(canceling: sum), of: .ledger))
+      }
+    #endif
+  }
+
+  /// A received decision can have any number of turns.
+  @Test(arguments: [FieldKind.counter, .ledger])
+  func decisionThatCannotBeTurnedAgainStays(_ kind: FieldKind) throws {
+    let id = RecordID("Value", "k")
+    let key = FieldKey("n", kind)
+    let decision = try #require(
+      Cancellation(decided: 2, turns: .max, canceled: 1, sum: 4))
+    func state() -> FieldState {
+      let clock = CausalContext([stranger: 2])
+      if kind == .counter {
+        let entry = PNCounter.Entry(
+          device: stranger, sequence: 2, increments: 9, decrements: 0)
+        let part = PNCounter.Canceled(device: stranger, decision: decision)
+        return FieldState(
+          Causal(
+            store: PNCounter(entries: [entry], canceled: [part]),
+            context: clock))
+      }
+      let line = DeviceEntries(
+        folded: 2, sum: 9, cancellation: decision, tail: [])
+      return FieldState(
+        Causal(store: Ledger(lines: [stranger: line]), context: clock))
+    }
+    let replica = Replica.empty(1)
+    replica.apply(try delta(state(), of: key))
+    func shown() -> Int64? {
+      replica.record(id).map {
+        kind == .counter ? $0.count(of: "n") : $0.total(of: "n")
+      }
+    }
+    #expect(shown() == 5)
+    try replica.save(undoable: "Reset") {
+      $0.apply(kind.canceling, to: key, of: id)
+    }
+    #expect(shown() == 0)
+    guard case .prevented(let fields) = try replica.undo() else {
+      return #expect(Bool(false))
+    }
+    #expect(fields.map(\.field) == [key])
+    #expect(shown() == 0)
+    try replica.save { $0.apply(kind.edit(adding: 1), to: key, of: id) }
+    #expect(shown() == 1)
+    #expect(throws: Never.self) {
+      try ReplicaState(decoding: replica.state.encoded())
+    }
   }
 
   @Test func aForkedDeviceHasAnInterval() throws {

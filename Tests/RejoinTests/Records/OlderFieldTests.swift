@@ -292,6 +292,64 @@ private struct Careless: Entity {
     #expect(try item().tags == ["sweet"])
   }
 
+  /// The record that is created again does not show the older element.
+  @Test(
+    arguments: ["insert", "remove", "removeAll", "replace"], [false, true])
+  func undoOfRecreationShowsTheOlderElement(
+    _ verb: String, wasDeleted: Bool
+  ) throws {
+    func edit(_ tags: SetEditor<String>) {
+      switch verb {
+      case "insert": tags.insert("sour")
+      case "remove": tags.remove("sweet")
+      case "removeAll": tags.removeAll()
+      default:
+        tags.insert("salty")
+        tags.removeAll()
+        tags.insert("sour")
+      }
+    }
+    _ = try old { $0.tags = "sweet" }
+    let id = RecordID("Item", "1")
+    if wasDeleted {
+      try second.save(undoable: "Delete") { $0.delete(id) }
+    }
+    try second.save(undoable: verb) { transaction in
+      if !wasDeleted { transaction.delete(id) }
+      edit(transaction[Second.self, "1"].tags)
+    }
+    let edited = verb == "insert" || verb == "replace" ? ["sour"] : []
+    #expect(try item().tags == edited)
+    for _ in 0..<2 {
+      #expect(try second.undo().left == [])
+      if wasDeleted {
+        #expect(second[Second.self, "1"] == nil)
+        #expect(try second.undo().left == [])
+      }
+      #expect(try item().tags == ["sweet"])
+      if wasDeleted { #expect(try second.redo().left == []) }
+      #expect(try second.redo().left == [])
+      #expect(try item().tags == edited)
+    }
+  }
+
+  /// Another device has written the set since the context fetched the record.
+  @Test func undoOfRecreationLeavesWrittenSet() throws {
+    _ = try old { $0.tags = "sweet" }
+    let id = RecordID("Item", "1")
+    let key = FieldKey("tags", .set)
+    try second.save { $0[Second.self, "1"].tags.removeAll() }
+    try second.save(undoable: "Again") { transaction in
+      transaction.delete(id)
+      transaction.apply(
+        .members(SetEdit(moving: ["salty"], dropping: ["sweet"])), to: key,
+        of: id)
+    }
+    #expect(try item().tags == ["salty"])
+    #expect(try second.undo().left == [])
+    #expect(try item().tags == [])
+  }
+
   @Test func movedReferenceShowsWhenItsRecordArrives() throws {
     struct Old: Entity {
       static let entityName = "Item"

@@ -64,8 +64,11 @@ enum RandomChanges {
     _ random: inout SeededRandom
   ) throws -> PNCounter {
     let amount = random.number(below: 10)
-    switch random.number(below: 6) {
+    switch random.number(below: 7) {
     case 0: return counter.reset()
+    case 6:
+      counter.turn(turns(of: counter.decisions, &random))
+      return counter
     case 1: return try counter.set(to: Int64(amount - 5), on: device)
     case 2: return try counter.decrement(by: UInt64(amount), on: device)
     default: return try counter.increment(by: UInt64(amount), on: device)
@@ -89,8 +92,15 @@ enum RandomChanges {
       let amount = Int64(random.number(below: 100)) - 50
       return ledger.append(amount, on: device, at: random.timestamp())
     }
-    ledger.fold(upTo: prefix(of: ledger.counts, &random))
-    return Ledger()
+    switch random.number(below: 3) {
+    case 0: ledger.cancel()
+    case 1:
+      ledger.turn(turns(of: ledger.decisions, &random))
+    default:
+      ledger.fold(upTo: prefix(of: ledger.counts, &random))
+      return Ledger()
+    }
+    return ledger
   }
 
   /// A clock somewhere below another.

@@ -16,8 +16,16 @@ enum RandomEdits {
       mark(&field, at: dot, &random)
       return field
     }
-    let edit = random.number(below: 6) == 0 ? nil : kind.stateEdit(&random)
+    var edit = random.number(below: 6) == 0 ? nil : kind.stateEdit(&random)
     var save = EditContext(dot: dot, time: random.timestamp())
+    let content = field.read { $0.undoContent(of: nil, by: device) }
+    if case .sums(let sums) = content, random.number(below: 4) == 0 {
+      let turns = RandomChanges.turns(of: sums.decisions, &random)
+      save.retraction = Retraction(turns: turns)
+      if edit?.removes == true { edit = nil }
+      _ = field.change(edit, in: save)
+      return field
+    }
     save.drops = random.number(below: 6) == 0
     _ = field.change(edit, in: save)
     return field

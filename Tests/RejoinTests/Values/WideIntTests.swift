@@ -83,16 +83,6 @@ import Testing
       #expect(WideInt(UInt64.max) == wide(Int128(UInt64.max)))
     }
 
-    @Test func isSummableIfNoSumOverflows() {
-      for a in Self.numbers {
-        for b in Self.numbers {
-          let sum = a.magnitude.addingReportingOverflow(b.magnitude)
-          let fits = !sum.overflow && sum.partialValue <= Int128.max.magnitude
-          #expect([wide(a), wide(b)].isSummable == fits)
-        }
-      }
-    }
-
     /// Reads a number as if a checksum followed.
     private func read(_ bytes: [UInt8]) throws(WireError) -> WideInt {
       let message = bytes + [UInt8](repeating: 0, count: WireChecksum.size)

@@ -9,7 +9,7 @@ struct UndoMutation {
   /// The changes of all saves.
   private let changes: [JSONTree]
 
-  private static let contents = ["siblings", "counter", "ledger"]
+  private static let contents = ["siblings", "sums", "existence"]
   private static let texts: [JSONTree] = [
     .text("0"), .text("-1"), .text("\(WideInt.max)"), .text("\(WideInt.min)"),
   ]
@@ -59,18 +59,20 @@ struct UndoMutation {
     case 0: content["before"] = nil
     case 1: content["isThere"]?.mutate(with: pool, &random)
     case 2:
-      for key in ["beside", "cancelled", "entries"] where content[key] != nil {
+      for key in ["beside", "decisions", "amounts"] where content[key] != nil {
         if random.chance(percent: 50) { content[key] = .list([]) }
       }
     default:
-      if content["amount"] != nil {
-        content["amount"] = random.pick(Self.texts)
+      guard case .list(var list)? = content["decisions"], !list.isEmpty else {
+        return content.mutate(with: pool, &random)
       }
-      guard case .list(var list)? = content["cancelled"], !list.isEmpty else {
-        return
+      let side = random.pick(["before", "after"])
+      if random.chance(percent: 50) {
+        list[0][side]?["sum"] = random.pick(Self.texts)
+      } else {
+        list[0][side]?.mutate(with: pool, &random)
       }
-      list[0]["sum"] = random.pick(Self.texts)
-      content["cancelled"] = .list(list)
+      content["decisions"] = .list(list)
     }
   }
 }

@@ -47,6 +47,10 @@ extension PNCounter: FieldStore {
   package mutating func apply(
     _ save: EditContext, observed: Self?
   ) -> [Siblings<Stamped>.Element] {
+    if let retraction = save.retraction {
+      turn(retraction.turns)
+      if save.edit == nil { return [] }
+    }
     let observed = observed.map { $0.held(by: self) }
     guard case .count(let edit) = save.edit else {
       cancel(observed: observed)
@@ -78,23 +82,25 @@ extension PNCounter: FieldStore {
       })
   }
 
-  /// The sum of each device's changes that are not cancelled.
+  /// The sum of each device's changes that are not canceled.
   var amounts: [DeviceID: WideInt] {
     let pairs = entries.compactMap { entry -> (DeviceID, WideInt)? in
-      let gone = cancelled.entry(of: entry.device)
-      return entry == gone
-        ? nil : (entry.device, entry.sum - (gone?.sum ?? 0))
+      let gone = cancellation(of: entry.device)
+      return entry.sequence == gone.canceled
+        ? nil : (entry.device, entry.sum - gone.sum)
     }
     return Dictionary(uniqueKeysWithValues: pairs)
   }
 
-  package var hasContent: Bool { entries != cancelled }
+  package var hasContent: Bool {
+    entries.contains { $0.sequence > cancellation(of: $0.device).canceled }
+  }
 
   package var shownValues: [Value]? { hasContent ? [.int(value)] : nil }
 
   package func shows(sameAs other: Self) -> Bool { value == other.value }
 
-  /// It includes the cancelled sums of a later reset.
+  /// It includes the decisions of a later reset.
   package var byteBound: Int { 2 * ByteBound.sums * entries.count }
 
   package func shown(in part: Self) -> [UInt64] {
@@ -136,9 +142,7 @@ extension PNCounter {
     .sums(
       UndoSums(
         device: device, sum: entry(of: device).sum,
-        cancelled: cancelled.reduce(into: [:]) {
-          $0[$1.device] = ($1.sequence, $1.sum)
-        }))
+        decisions: decisions))
   }
 
   package func opposites(since sums: UndoSums) -> [LedgerEdit.Entry] {
@@ -163,25 +167,26 @@ extension PNCounter {
   }
 }
 
-// A fragment contains the entries of some devices. If it includes cancelled
-// sums, a receiver accepts or refuses it as a whole.
+// A fragment contains the entries of some devices. If it includes decisions, a
+// receiver accepts or refuses it as a whole.
 extension PNCounter {
   package static var supportsFragments: Bool { true }
 
   package var size: Int { entries.count }
 
-  package var isWhole: Bool { !cancelled.isEmpty }
+  package var isWhole: Bool { !canceled.isEmpty }
 
   package func part(
     _ missing: MissingPart
   ) -> (store: Self, continued: Set<DeviceID>)? {
     let new = entries.beyond(missing.known) { $0.sequence }
-    if missing.hasRemovals || cancelled.isEmpty {
+    if missing.hasRemovals || canceled.isEmpty {
       return (PNCounter(entries: new), [])
     }
-    // A cancelled sum needs a newer entry of its device, or a copy of itself.
-    let union = new.union(cancelled) { $0.isBefore($1) }
-    return (PNCounter(entries: union, cancelled: cancelled), [])
+    // A canceled sum can be older than the entry that it belongs to.
+    let decided = canceled.map { entry(of: $0.device) }
+    let parts = new.union(decided) { $0.isBefore($1) }
+    return (PNCounter(entries: parts, canceled: canceled), [])
   }
 
   package func part(of devices: Set<DeviceID>) -> Self {

@@ -12,7 +12,7 @@
 ///     steps.value  // 800: the reset had not seen the tablet's steps
 ///
 /// For each device, a counter stores the sums of its changes and the part of
-/// them that resets cancelled. A lattice only grows, so decrements have their
+/// them that resets canceled. A lattice only grows, so decrements have their
 /// own sum, which ``value`` subtracts (Shapiro et al. 2011, §3.1.3). A join
 /// keeps the later sums of each device. A reset cancels exactly the changes
 /// that it has seen. Concurrent changes survive in full, and two concurrent
@@ -33,15 +33,25 @@ public struct PNCounter: Hashable, Sendable {
     package internal(set) var decrements: UInt64
   }
 
+  /// The canceled changes of a device.
+  @usableFromInline
+  package struct Canceled: Hashable, Sendable, DeviceEntry {
+    /// The device.
+    package let device: DeviceID
+    /// The last decision of a reset, or of the undo of one.
+    package let decision: Cancellation
+  }
+
   /// The sums of each device, sorted by device.
   ///
   /// The setter is not private, so `init(_:)` can be inlined.
   @usableFromInline package internal(set) var entries: [Entry]
 
-  /// The sums that resets cancelled, sorted by device.
+  /// The canceled changes, sorted by device.
   ///
-  /// No sum exceeds the entry of its device in ``entries``.
-  @usableFromInline package internal(set) var cancelled: [Entry]
+  /// Each device has an entry in ``entries``, whose last change is not before
+  /// the last change that was decided on. The canceled sum can be older.
+  @usableFromInline package internal(set) var canceled: [Canceled]
 
   /// An error that reports that a device's sum would exceed `UInt64.max`.
   public struct Overflow: Error, Hashable, CustomStringConvertible {
@@ -56,7 +66,7 @@ public struct PNCounter: Hashable, Sendable {
   }
 
   /// Creates a counter whose value is zero.
-  public init() { (entries, cancelled) = ([], []) }
+  public init() { (entries, canceled) = ([], []) }
 
   /// Creates the delta of a change.
   ///
@@ -64,19 +74,20 @@ public struct PNCounter: Hashable, Sendable {
   /// This initializer is inlined together with the changes. In an optimized
   /// build, a caller that ignores the delta does not pay for it.
   @inlinable
-  init(_ entry: Entry) { (entries, cancelled) = ([entry], []) }
+  init(_ entry: Entry) { (entries, canceled) = ([entry], []) }
 
-  package init(entries: [Entry], cancelled: [Entry] = []) {
-    (self.entries, self.cancelled) = (entries, cancelled)
+  package init(entries: [Entry], canceled: [Canceled] = []) {
+    (self.entries, self.canceled) = (entries, canceled)
+    _checkInvariants()
   }
 
-  /// The sum of all changes that are not cancelled, computed exactly and then
+  /// The sum of all changes that are not canceled, computed exactly and then
   /// clamped to `Int64`.
   ///
   /// - Complexity: O(*r*), where *r* is the number of devices with changes.
   public var value: Int64 {
-    let sum = { (entries: [Entry]) in entries.reduce(0) { $0 + $1.sum } }
-    return Int64(clamping: sum(entries) - sum(cancelled))
+    let sum = entries.reduce(0) { $0 + $1.sum }
+    return Int64(clamping: canceled.reduce(sum) { $0 - $1.decision.sum })
   }
 
   /// Increments the counter.
@@ -116,7 +127,7 @@ public struct PNCounter: Hashable, Sendable {
   /// Cancels every change that this counter contains.
   ///
   /// - Returns: The delta to merge into other copies.
-  /// - Complexity: O(*r*), where *r* is the number of devices.
+  /// - Complexity: O(*r* log *r*), where *r* is the number of devices.
   @discardableResult
   public mutating func reset() -> PNCounter {
     cancel()
@@ -161,6 +172,16 @@ extension PNCounter {
     entries.entry(of: device) ?? Entry(device)
   }
 
+  /// Returns the decision on the changes of a device.
+  func cancellation(of device: DeviceID) -> Cancellation {
+    canceled.entry(of: device)?.decision ?? Cancellation()
+  }
+
+  /// The decisions which changes of devices are canceled.
+  var decisions: [DeviceID: Cancellation] {
+    canceled.reduce(into: [:]) { $0[$1.device] = $1.decision }
+  }
+
   /// Adds a change of a device.
   ///
   /// - Parameter sequence: The number of the device's save, or `nil` for the
@@ -188,24 +209,39 @@ extension PNCounter {
   /// Cancels the changes in `observed`, an earlier state of this counter, or
   /// all changes if it is `nil`.
   package mutating func cancel(observed: PNCounter? = nil) {
-    cancelled = PNCounter.join(cancelled, observed?.entries ?? entries)
     // A reset may arrive before the changes that it cancels.
-    entries = PNCounter.join(entries, cancelled)
+    if let observed { entries = PNCounter.join(entries, observed.entries) }
+    decide(
+      (observed ?? self).entries.map { entry in
+        var decision = cancellation(of: entry.device)
+        decision.cancel(upTo: entry.sequence, sum: entry.sum)
+        return Canceled(device: entry.device, decision: decision)
+      })
+  }
+
+  /// Turns the decisions on the changes of some devices.
+  mutating func turn(_ turns: [DeviceID: Cancellation]) {
+    decide(
+      turns.sorted { $0.key < $1.key }
+        .map { Canceled(device: $0.key, decision: $0.value) })
+  }
+
+  /// Joins decisions, sorted by device.
+  private mutating func decide(_ decisions: [Canceled]) {
+    canceled = canceled.union(decisions) { $0.decision < $1.decision }
     _checkInvariants()
   }
 }
 
 extension PNCounter: Lattice {
-  /// Keeps the later entry of each device.
+  /// Keeps the later entry and the later decision of each device.
   ///
   /// - Complexity: O(*r*), where *r* is the number of devices in both counters.
   public mutating func merge(_ other: PNCounter) {
     // Most joins are of equal counters.
     if self == other { return }
-    cancelled = PNCounter.join(cancelled, other.cancelled)
-    entries = PNCounter.join(
-      PNCounter.join(entries, other.entries), cancelled)
-    _checkInvariants()
+    entries = PNCounter.join(entries, other.entries)
+    decide(other.canceled)
   }
 
   private static func join(_ a: [Entry], _ b: [Entry]) -> [Entry] {
@@ -226,6 +262,11 @@ extension PNCounter.Entry {
 
   /// The increments minus the decrements.
   var sum: WideInt { WideInt(increments) - WideInt(decrements) }
+
+  /// Returns whether increments and decrements can have the sum `sum`.
+  static func isSum(_ sum: WideInt) -> Bool {
+    sum.isWithin(WideInt(UInt64.max))
+  }
 
   /// Returns whether the sums can grow without an overflow.
   func canAdd(_ increments: UInt64, _ decrements: UInt64) -> Bool {
@@ -250,16 +291,17 @@ extension PNCounter {
   package func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
       precondition(
-        entries.isSortedByDevice && cancelled.isSortedByDevice,
+        entries.isSortedByDevice && canceled.isSortedByDevice,
         "not sorted by device: \(self)")
       for entry in entries {
         precondition(entry.sequence > 0, "a change without a number: \(entry)")
       }
-      for sums in cancelled {
-        let entry = entry(of: sums.device)
+      for part in canceled {
+        part.decision._checkInvariants()
+        let last = entry(of: part.device).sequence
         precondition(
-          sums == entry || sums.isBefore(entry),
-          "\(sums) is cancelled, but not in \(entry)")
+          part.decision.decided > 0 && part.decision.decided <= last,
+          "\(part) decides on changes after the last one, \(last)")
       }
     #endif
   }

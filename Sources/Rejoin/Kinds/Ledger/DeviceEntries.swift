@@ -28,32 +28,28 @@ package struct DeviceEntries: Sendable {
   /// The entries after the folded ones, in the order of their appends.
   package private(set) var tail: [Entry] = []
 
-  /// The number of cancelled entries.
+  /// The decision how many of the first entries are canceled.
   ///
-  /// At most ``folded``, because cancelling also folds.
-  package private(set) var cancelled: UInt64 = 0
-
-  /// The sum of the cancelled entries.
-  ///
-  /// Its magnitude is at most ``cancelled`` × 2⁶³.
-  package private(set) var cancelledSum: WideInt = 0
+  /// The entries that were decided on are folded, and stay folded after the
+  /// decision is turned.
+  package private(set) var cancellation = Cancellation()
 
   init() {}
 
-  /// Creates entries with a folded prefix, which contains the cancelled prefix.
+  /// Creates entries with a folded prefix, which contains all entries that were
+  /// decided on.
   init(
-    folded: UInt64, sum: WideInt, cancelled: UInt64, cancelledSum: WideInt,
+    folded: UInt64, sum: WideInt, cancellation: Cancellation = Cancellation(),
     tail: [Entry]
   ) {
     self.folded = folded
     foldedSum = sum
-    self.cancelled = cancelled
-    self.cancelledSum = cancelledSum
+    self.cancellation = cancellation
     self.tail = tail
     _checkInvariants()
   }
 
-  /// Returns whether `count` folded or cancelled entries can have the sum
+  /// Returns whether `count` folded or canceled entries can have the sum
   /// `sum`.
   static func isSum(_ sum: WideInt, of count: UInt64) -> Bool {
     count > 0 && count <= Limits.foldedEntries
@@ -63,13 +59,13 @@ package struct DeviceEntries: Sendable {
   /// The number of all entries, including the folded ones.
   package var count: UInt64 { folded + UInt64(tail.count) }
 
-  /// The sum of all entries, including the cancelled ones.
+  /// The sum of all entries, including the canceled ones.
   package var sum: WideInt {
     tail.reduce(foldedSum) { $0 + WideInt($1.amount) }
   }
 
-  /// The sum of the entries that are not cancelled.
-  package var total: WideInt { sum - cancelledSum }
+  /// The sum of the entries that are not canceled.
+  package var total: WideInt { sum - cancellation.sum }
 
   mutating func append(_ entry: Entry) { tail.append(entry) }
 
@@ -89,7 +85,7 @@ package struct DeviceEntries: Sendable {
   /// Cancels and folds the entries in `observed`, an earlier state of these
   /// entries.
   ///
-  /// Later entries are not cancelled, even if they are folded.
+  /// Later entries are not canceled, even if they are folded.
   mutating func cancel(_ observed: DeviceEntries) {
     if observed.count > count { merge(observed) }
     fold(upTo: observed.count)
@@ -99,9 +95,14 @@ package struct DeviceEntries: Sendable {
     // if a device ID was used twice. Cancel this side's sum, so the total is
     // zero.
     if seen.folded == folded { seen.foldedSum = foldedSum }
-    if (seen.folded, seen.foldedSum) > (cancelled, cancelledSum) {
-      (cancelled, cancelledSum) = (seen.folded, seen.foldedSum)
-    }
+    cancellation.cancel(upTo: seen.folded, sum: seen.foldedSum)
+    _checkInvariants()
+  }
+
+  /// Turns the decision how many entries are canceled.
+  mutating func turn(_ decision: Cancellation) {
+    cancellation.merge(decision)
+    fold(upTo: cancellation.decided)
     _checkInvariants()
   }
 
@@ -112,7 +113,7 @@ package struct DeviceEntries: Sendable {
   }
 
   /// Keeps the longer folded prefix, the union of the entries after it, and the
-  /// longer cancelled prefix.
+  /// later decision.
   ///
   /// - Parameter isContinuation: Whether the other entries continue these
   ///   entries. If so, their folded prefix has no sum.
@@ -125,14 +126,7 @@ package struct DeviceEntries: Sendable {
       (folded, foldedSum) = (other.folded, other.foldedSum)
     }
     extend(by: other.entries(after: folded), from: max(folded, other.folded))
-    if (other.cancelled, other.cancelledSum) > (cancelled, cancelledSum) {
-      (cancelled, cancelledSum) = (other.cancelled, other.cancelledSum)
-    }
-    fold(upTo: cancelled)
-    // A continuation may belong to another history, whose prefix was not sent.
-    // Keep the greater of the two sums here as well.
-    if folded == cancelled { foldedSum = max(foldedSum, cancelledSum) }
-    _checkInvariants()
+    turn(other.cancellation)
   }
 
   private func entries(after count: UInt64) -> ArraySlice<Entry> {
@@ -176,15 +170,13 @@ extension DeviceEntries: Hashable {
   /// Compares numbers and sums of entries, because folding must not affect
   /// equality.
   package static func == (a: DeviceEntries, b: DeviceEntries) -> Bool {
-    a.count == b.count && a.sum == b.sum && a.cancelled == b.cancelled
-      && a.cancelledSum == b.cancelledSum
+    a.count == b.count && a.sum == b.sum && a.cancellation == b.cancellation
   }
 
   package func hash(into hasher: inout Hasher) {
     hasher.combine(count)
     hasher.combine(sum)
-    hasher.combine(cancelled)
-    hasher.combine(cancelledSum)
+    hasher.combine(cancellation)
   }
 }
 
@@ -196,8 +188,12 @@ extension DeviceEntries {
       precondition(
         folded <= Limits.foldedEntries, "\(folded) folded entries")
       precondition(
-        cancelled <= folded, "\(cancelled) of \(folded) folded are cancelled")
-      for (count, sum) in [(folded, foldedSum), (cancelled, cancelledSum)] {
+        cancellation.decided <= folded,
+        "\(folded) folded entries with \(cancellation)")
+      cancellation._checkInvariants()
+      for (count, sum) in [
+        (folded, foldedSum), (cancellation.canceled, cancellation.sum),
+      ] {
         precondition(
           sum == 0 || DeviceEntries.isSum(sum, of: count),
           "\(sum) is no sum of \(count) amounts")

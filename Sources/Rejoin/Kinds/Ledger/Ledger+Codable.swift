@@ -17,7 +17,7 @@ private struct CodedLine: Codable {
 
   let device: DeviceID
   let folded: Sum?
-  let cancelled: Sum?
+  let cancellation: Cancellation?
   let entries: [DeviceEntries.Entry]
 }
 
@@ -43,26 +43,28 @@ extension Ledger: Codable {
 
 extension CodedLine {
   init(_ line: DeviceEntries, of device: DeviceID) {
-    func sum(_ count: UInt64, _ sum: WideInt) -> Sum? {
-      count > 0 ? Sum(count: count, sum: "\(sum)") : nil
-    }
     self.device = device
-    folded = sum(line.folded, line.foldedSum)
-    cancelled = sum(line.cancelled, line.cancelledSum)
+    folded =
+      line.folded > 0
+      ? Sum(count: line.folded, sum: "\(line.foldedSum)") : nil
+    cancellation =
+      line.cancellation == Cancellation() ? nil : line.cancellation
     entries = line.tail
   }
 
   func line(_ decoder: any Decoder) throws -> DeviceEntries {
+    let decision = cancellation ?? Cancellation()
     guard let folded = folded.map(\.value) ?? (0, 0),
-      let cancelled = cancelled.map(\.value) ?? (0, 0),
-      cancelled <= folded, folded.0 > 0 || !entries.isEmpty
+      decision.decided <= folded.0,
+      decision.canceled == 0
+        || DeviceEntries.isSum(decision.sum, of: decision.canceled),
+      folded.0 > 0 || !entries.isEmpty
     else {
       throw decoder.corrupted(
-        "expected entries or a folded sum, no more cancelled entries than "
-          + "folded ones, and sums within the range of so many amounts")
+        "expected entries or a folded sum, decisions only on folded entries, "
+          + "and sums within the range of so many amounts")
     }
     return DeviceEntries(
-      folded: folded.0, sum: folded.1, cancelled: cancelled.0,
-      cancelledSum: cancelled.1, tail: entries)
+      folded: folded.0, sum: folded.1, cancellation: decision, tail: entries)
   }
 }

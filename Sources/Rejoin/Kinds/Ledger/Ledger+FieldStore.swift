@@ -40,6 +40,10 @@ extension Ledger: FieldStore {
   package mutating func apply(
     _ save: EditContext, observed: Self?
   ) -> [Siblings<Stamped>.Element] {
+    if let retraction = save.retraction {
+      turn(retraction.turns)
+      if save.edit == nil { return [] }
+    }
     let observed = observed.map { $0.held(by: self) }
     guard case .append(let edit) = save.edit else {
       cancel(observed: observed)
@@ -67,8 +71,8 @@ extension Ledger: FieldStore {
 
   package var hasContent: Bool {
     lines.values.contains {
-      // Only folded entries are cancelled, and the format limits their number.
-      $0.cancelled < min($0.count, Limits.foldedEntries)
+      // Only folded entries are canceled, and the format limits their number.
+      $0.cancellation.canceled < min($0.count, Limits.foldedEntries)
     }
   }
 
@@ -82,10 +86,10 @@ extension Ledger: FieldStore {
     }
   }
 
-  /// Returns the number of entries and of cancelled entries of each device.
+  /// Returns the number of entries and of canceled entries of each device.
   package func shown(in part: Self) -> [UInt64] {
     part.lines.keys.flatMap { device in
-      lines[device].map { [$0.count, $0.cancelled] } ?? [0, 0]
+      lines[device].map { [$0.count, $0.cancellation.canceled] } ?? [0, 0]
     }
   }
 
@@ -123,9 +127,7 @@ extension Ledger {
     .sums(
       UndoSums(
         device: device, next: (lines[device]?.count ?? 0) + 1,
-        cancelled: lines.compactMapValues {
-          $0.cancelled > 0 ? ($0.cancelled, $0.cancelledSum) : nil
-        }))
+        decisions: decisions))
   }
 
   package func opposites(since sums: UndoSums) -> [LedgerEdit.Entry] {
@@ -159,19 +161,19 @@ extension DeviceEntries {
   }
 }
 
-// A fragment contains the new entries of some devices. If it includes cancelled
-// entries, a receiver accepts or refuses it as a whole.
+// A fragment contains the new entries of some devices. If it includes decisions,
+// a receiver accepts or refuses it as a whole.
 extension Ledger {
   package static var supportsFragments: Bool { true }
 
   package var size: Int { lines.values.reduce(0) { $0 + $1.tail.count } }
 
-  package var isWhole: Bool { lines.values.contains { $0.cancelled > 0 } }
+  package var isWhole: Bool { !decisions.isEmpty }
 
   package func part(
     _ missing: MissingPart
   ) -> (store: Self, continued: Set<DeviceID>)? {
-    let cancels = !missing.hasRemovals && isWhole
+    let decides = !missing.hasRemovals && isWhole
     var parts: [DeviceID: DeviceEntries] = [:]
     var continued: Set<DeviceID> = []
     for entry in missing.clock.entries {
@@ -179,7 +181,7 @@ extension Ledger {
       guard let line = lines[device] else { continue }
       let known = missing.known[device]
       let (part, isContinued) = line.part(
-        since: entry.count > known ? known : nil, cancels: cancels)
+        since: entry.count > known ? known : nil, decides: decides)
       guard let part else { continue }
       // A message cannot count more entries before a fragment.
       if part.folded > Limits.foldedEntries { return nil }
@@ -205,21 +207,24 @@ extension DeviceEntries {
   /// Returns the entries of saves after the `n`-th, and whether the result
   /// omits earlier entries.
   ///
-  /// - Parameter n: The number of the last known save, or `nil` if no entry is
-  ///   new.
+  /// - Parameters:
+  ///   - n: The number of the last known save, or `nil` if no entry is new.
+  ///   - decides: Whether the result includes the decision.
   fileprivate func part(
-    since n: UInt64?, cancels: Bool
+    since n: UInt64?, decides: Bool
   ) -> (DeviceEntries?, isContinued: Bool) {
     let old = n.map { n in tail.partitioningIndex { $0.sequence > n } }
-    let (j, sum) = cancels ? (cancelled, cancelledSum) : (0, 0)
+    let decision = decides ? cancellation : Cancellation()
     // Folded entries may be new, unless the receiver has an entry after them.
     let isContinued = old != 0
     let start = old ?? tail.count
-    if isContinued, start == tail.count, j == 0 { return (nil, false) }
+    if isContinued, start == tail.count, decision == Cancellation() {
+      return (nil, false)
+    }
     return (
       DeviceEntries(
         folded: folded + UInt64(start), sum: isContinued ? 0 : foldedSum,
-        cancelled: j, cancelledSum: sum, tail: Array(tail[start...])),
+        cancellation: decision, tail: Array(tail[start...])),
       isContinued
     )
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Each line: its device, with a flag if it continues the receiver's entries,
-// the numbers and sums of the folded and the canceled entries, and the entries
-// after the folded ones.
+// the number and sum of the folded entries, the number of entries that were
+// decided on and the decision, and the entries after the folded ones.
 extension Ledger {
   package func write(to writer: inout FieldWriter) {
     writer.head(lines.count)
@@ -14,8 +14,10 @@ extension Ledger {
       next = place + 1
       writer.out.varint(line.folded)
       if line.folded > 0, !isContinued { writer.out.wide(line.foldedSum) }
-      writer.out.varint(line.cancelled)
-      if line.cancelled > 0 { writer.out.wide(line.cancelledSum) }
+      writer.out.varint(line.cancellation.decided)
+      if line.cancellation.decided > 0 {
+        writer.out.cancellation(line.cancellation)
+      }
       line.writeTail(of: device, to: &writer)
     }
   }
@@ -63,18 +65,18 @@ extension DeviceEntries {
         && (reader.isFragment || !isContinued), .invalid,
       "one of the devices, continued only in a fragment", at: start)
     let line = next + Int(gap)
-    let folded = try readSum(isKnown: isContinued, from: &reader)
-    let canceled = try readSum(isKnown: false, from: &reader)
+    let folded = try readFold(isKnown: isContinued, from: &reader)
+    let decision = try readDecision(from: &reader)
     let count = try reader.bytes.count(of: 4)
     if isContinued {
       reader.fragment.continued.insert(reader.saves.lines[line].device)
     }
-    if canceled.count > 0 { reader.fragment.isWhole = true }
+    if decision.decided > 0 { reader.fragment.isWhole = true }
     try reader.bytes.require(
-      (isContinued ? canceled.count <= folded.count : canceled <= folded)
-        && (!isContinued || folded.count > 0)
-        && (count > 0 || (isContinued ? canceled : folded).count > 0), .invalid,
-      "at least one entry, and no more canceled than folded", at: start)
+      decision.decided <= folded.count && (!isContinued || folded.count > 0)
+        && (count > 0 || (isContinued ? decision.decided : folded.count) > 0),
+      .invalid, "at least one entry, and only folded ones that were decided on",
+      at: start)
     var tail: [Entry] = []
     if reader.isBuilding { tail.reserveCapacity(count) }
     var place = reader.saves.places(of: line).lowerBound
@@ -85,16 +87,30 @@ extension DeviceEntries {
     return (
       line,
       DeviceEntries(
-        folded: folded.count, sum: folded.sum, cancelled: canceled.count,
-        cancelledSum: canceled.sum, tail: tail)
+        folded: folded.count, sum: folded.sum, cancellation: decision,
+        tail: tail)
     )
   }
 
-  /// Reads the number and the sum of folded or canceled entries.
+  /// Reads the decision how many entries are canceled.
+  private static func readDecision(
+    from reader: inout FieldReader
+  ) throws(WireError) -> Cancellation {
+    let start = reader.bytes.offset
+    let decided = try reader.bytes.varint()
+    if decided == 0 { return Cancellation() }
+    let decision = try reader.bytes.cancellation(of: decided)
+    try reader.bytes.require(
+      decision.canceled == 0 || isSum(decision.sum, of: decision.canceled),
+      .invalid, "a sum within the range of the canceled amounts", at: start)
+    return decision
+  }
+
+  /// Reads the number and the sum of the folded entries.
   ///
   /// - Parameter isKnown: Whether the message omits the sum, because the
   ///   receiver has it.
-  private static func readSum(
+  private static func readFold(
     isKnown: Bool, from reader: inout FieldReader
   ) throws(WireError) -> (count: UInt64, sum: WideInt) {
     let start = reader.bytes.offset

@@ -26,7 +26,7 @@ public struct Ledger: Hashable, Sendable {
     _checkInvariants()
   }
 
-  /// The sum of all entries that are not cancelled, computed exactly and then
+  /// The sum of all entries that are not canceled, computed exactly and then
   /// clamped to `Int64`.
   ///
   /// - Complexity: O(*n*), where *n* is the number of entries that are not
@@ -129,12 +129,23 @@ extension Ledger {
     for device in Array(lines.keys) { lines[device]?.fold(upTo: .max) }
   }
 
+  /// The decisions how many entries of devices are canceled.
+  var decisions: [DeviceID: Cancellation] {
+    lines.mapValues(\.cancellation).filter { $0.value != Cancellation() }
+  }
+
   /// Cancels the entries in `observed`, an earlier state of this ledger, or all
   /// entries if it is `nil`.
   package mutating func cancel(observed: Ledger? = nil) {
     for (device, line) in observed?.lines ?? lines {
       lines[device, default: DeviceEntries()].cancel(line)
     }
+    _checkInvariants()
+  }
+
+  /// Turns the decisions how many entries of some devices are canceled.
+  mutating func turn(_ turns: [DeviceID: Cancellation]) {
+    for (device, decision) in turns { lines[device]?.turn(decision) }
     _checkInvariants()
   }
 }

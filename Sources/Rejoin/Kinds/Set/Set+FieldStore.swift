@@ -76,10 +76,11 @@ extension DotMap {
     if case .members(let edit) = edit { target = edit.applied(to: target) }
     let (new, old) = (Set(target), Set(elements))
     if new == old { return nil }
-    let edit = SetEdit(
+    var difference = SetEdit(
       inserting: Array(new.subtracting(old)),
       removing: Array(old.subtracting(new)))
-    return (.members(edit), true)
+    if case .members(let edit) = edit { difference.moved = edit.moved }
+    return (.members(difference), true)
   }
 }
 

@@ -9,9 +9,9 @@ public struct SetEdit: Hashable, Sendable {
   /// The changed elements, each with whether it is inserted.
   public internal(set) var members: [Value: Bool] = [:]
 
-  /// The elements that the first edit moves from an older field into the set.
+  /// The elements of an older field that the first edit hides.
   ///
-  /// The set already showed them, so an undo keeps them.
+  /// The set showed them until then, so an undo keeps them in the set.
   package internal(set) var moved: Set<Value> = []
 
   /// Creates an edit without effect.
@@ -31,9 +31,12 @@ public struct SetEdit: Hashable, Sendable {
   }
 
   /// Creates an edit that moves elements from an older field into the set.
-  init(moving elements: [Value]) {
+  ///
+  /// - Parameter dropped: Elements that the save drops together with the record
+  ///   and that only its undo moves into the set.
+  init(moving elements: [Value], dropping dropped: [Value]) {
     self.init(inserting: elements)
-    moved = Set(elements)
+    moved = Set(elements + dropped)
   }
 
   /// Returns the sorted elements of a set after the edit, if its elements

@@ -85,7 +85,7 @@ extension Record {
   }
 
   /// Returns each device's sum of changes to a counter, without changes that a
-  /// reset cancelled.
+  /// reset canceled.
   ///
   /// Together, the sums are the counter's value before it is clamped to
   /// `Int64`.
@@ -96,7 +96,7 @@ extension Record {
 
 extension TypedRecord {
   /// Returns each device's sum of changes, without changes that a reset
-  /// cancelled.
+  /// canceled.
   public func amounts(
     of field: KeyPath<Owner, Field<Owner, PNCounter>>
   ) -> [DeviceID: WideInt] {

@@ -115,18 +115,25 @@ public struct SetEditor<Element: FieldValue> {
   public func removeAll() { perform(.clearing) }
 
   private func perform(_ edit: SetEdit) {
-    if !versions.older.isEmpty, !isWritten(field.edited) {
-      // The edit hides the older field, so move its elements into the set,
-      // including references to records that may still arrive.
-      let older = versions.olderElements {
-        field.target.edited($0, of: field.id).valuesWithDangling
-      }
-      if !older.isEmpty {
-        field.perform(
-          .members(SetEdit(moving: older.map { $0.fieldValue.canonical })))
-      }
-    }
+    if !versions.older.isEmpty, !isWritten(field.edited) { moveOlder() }
     field.perform(.members(edit))
+  }
+
+  /// Moves the elements of the older field into the set, because the first edit
+  /// hides that field.
+  ///
+  /// They include references to records that may still arrive. If the record is
+  /// created again, only the undo moves them.
+  private func moveOlder() {
+    let (target, id) = (field.target, field.id)
+    func older(_ values: (FieldKey) -> [Value]?) -> [Value] {
+      versions.olderElements(values).map { $0.fieldValue.canonical }
+    }
+    let shown = older { target.edited($0, of: id).valuesWithDangling }
+    let dropped = older { target.hidden($0, of: id).shownValues }
+    if !shown.isEmpty || !dropped.isEmpty {
+      field.perform(.members(SetEdit(moving: shown, dropping: dropped)))
+    }
   }
 }
 

@@ -6,8 +6,8 @@
 /// have different data. It can be rebuilt at any time, with the field's clock
 /// as its horizon. Each receiver that is behind then gets the whole field once.
 struct LargeField: Sendable {
-  /// A clock that contains every removal, reset and cancellation that the field
-  /// has seen.
+  /// A clock that contains every removal, reset, cancellation and undo that the
+  /// field has seen.
   ///
   /// These saves leave nothing in the field. A receiver that has seen all of
   /// them needs only additions.

@@ -73,8 +73,12 @@ extension ReplicaState {
     guard slot.size >= fragmentSize else { return slot.byteBound }
     let location = FieldPosition(record: UInt32(position), name: slot.name)
     if !isTight, let bound = largeFields[location]?.byteBound { return bound }
+    // A later reset or its undo adds decisions, but no content.
+    let decisions = slot.state.read { $0.contributors.count }
     let bound =
-      isTight ? encodedSize(of: [location]) : slot.byteBound
+      isTight
+      ? encodedSize(of: [location]) + ByteBound.sums * decisions
+      : slot.byteBound
     largeFields[location]?.byteBound = bound
     return bound
   }

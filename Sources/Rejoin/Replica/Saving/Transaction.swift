@@ -334,11 +334,23 @@ extension Transaction: EditTarget {
 
   package func edited(_ key: FieldKey, of id: RecordID) -> EditedField {
     let edit = edit(of: key, in: id)
-    // A deleted record that this save undeletes is shown with its contents.
-    guard !hides(id), let record = replica.record(id),
-      record.exists || pending[id]?.mark == .alive
-    else { return EditedField(FieldState(key.kind), edit) }
+    guard let record = shown(id) else {
+      return EditedField(FieldState(key.kind), edit)
+    }
     return EditedField(record[key], edit, dangling: record.dangling)
+  }
+
+  package func hidden(_ key: FieldKey, of id: RecordID) -> FieldState {
+    let field = shown(id) == nil ? replica.stored.state(of: key, in: id) : nil
+    return field ?? FieldState(key.kind)
+  }
+
+  /// Returns a record in the replica, or `nil` if it does not exist after the
+  /// edits so far, or only without its contents.
+  private func shown(_ id: RecordID) -> Record? {
+    guard !hides(id), let record = replica.record(id) else { return nil }
+    // A deleted record that this save undeletes is shown with its contents.
+    return record.exists || pending[id]?.mark == .alive ? record : nil
   }
 }
 

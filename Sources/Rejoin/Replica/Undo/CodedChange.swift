@@ -20,9 +20,8 @@ struct CodedChange: Codable {
     var existence: UndoStep.Existence?
     switch change.before {
     case .existence(let content)?: existence = content
-    case .sums(let own, let cancelled)?:
-      sums = CodedSums(
-        own, from: change.position, .cancelled(cancelled, change))
+    case .sums(let own, let decisions)?:
+      sums = CodedSums(own, from: change.position, decisions)
     case .value?, nil: siblings = CodedSiblings(change)
     }
     (self.siblings, self.sums, self.existence) = (siblings, sums, existence)
@@ -55,8 +54,8 @@ struct CodedChange: Codable {
     switch (field == nil ? nil : empty, siblings, sums, existence) {
     case (.siblings(let empty)?, let siblings?, nil, nil):
       return try siblings.change(of: empty.rule, by: save, decoder)
-    case (.sums?, nil, let sums?, nil):
-      return try sums.change(by: save, decoder)
+    case (.sums(let empty)?, nil, let sums?, nil):
+      return try sums.change(of: empty, by: save, decoder)
     case (nil, nil, nil, let existence?):
       return try existence.change(by: save, decoder)
     default:

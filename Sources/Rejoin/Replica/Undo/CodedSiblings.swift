@@ -18,10 +18,8 @@ struct CodedSiblings: Codable {
   init(_ change: UndoStep.Change) {
     isThere = change.isThere
     beside = change.beside.sorted()
-    if case .value(let value, let time)? = change.before,
-      case .dot(let dot) = change.superseded
-    {
-      before = Before(value: value, time: time, dot: dot)
+    if case .value(let value, let time)? = change.before {
+      before = Before(value: value, time: time, dot: change.superseded)
     } else {
       before = nil
     }
@@ -44,7 +42,7 @@ struct CodedSiblings: Codable {
     return UndoStep.Change(
       save: save, isThere: isThere,
       before: before.map { .value($0.value, at: $0.time) },
-      superseded: .dot(before?.dot), beside: Set(beside))
+      superseded: before?.dot, beside: Set(beside))
   }
 
   private func check(

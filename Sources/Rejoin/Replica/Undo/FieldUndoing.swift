@@ -40,44 +40,29 @@ struct FieldUndoing {
       }
     case (.field(.siblings(let now)), let before):
       take(change, over: before, of: element, from: now, in: field)
-    case (.field(.sums(let now)), .sums(let own, let sums)?):
-      let amounts = amounts(change, own, sums, now)
-      if isLeft, amounts.allSatisfy({ $0.amount == 0 }) { return }
-      restore(.amounts(amounts), in: field, as: device)
+    case (.field(.sums(let now)), .sums(let own, let decisions)?):
+      guard let turns = turns(of: decisions, now),
+        own.isEmpty || now.contains(change)
+      else { return isLeft = true }
+      if !own.isEmpty { restore(.amounts(own), in: field, as: device) }
+      if !isLeft, !turns.isEmpty { retraction = Retraction(turns: turns) }
     default: isLeft = true
     }
   }
 
-  /// Returns the amounts that undo the changes of a counter or a ledger.
-  ///
-  /// - Parameters:
-  ///   - own: The opposites of the amounts that the save added.
-  ///   - sums: The sums that the save cancelled, by device.
-  ///   - now: The current sums. If more changes of a device are cancelled than
-  ///     after the save, a later save cancelled the amounts that would return.
-  private mutating func amounts(
-    _ change: UndoStep.Change, _ own: [LedgerEdit.Entry],
-    _ sums: [DeviceID: WideInt], _ now: UndoSums
-  ) -> [LedgerEdit.Entry] {
-    let now = now.clock
-    let isThere = now[change.save.dot.device] < change.position
-    if !isThere, !own.isEmpty { isLeft = true }
-    var amount: WideInt = 0
-    for (device, sum) in sums {
-      if now[device] == change.cancelled[device] {
-        amount += sum
-      } else {
-        isLeft = true
-      }
+  /// Returns the decisions that turn those of a save back, or `nil` if a later
+  /// save changed one of them.
+  private func turns(
+    of decisions: [DeviceID: UndoStep.Decision], _ now: UndoSums
+  ) -> [DeviceID: Cancellation]? {
+    var turns: [DeviceID: Cancellation] = [:]
+    for (device, change) in decisions {
+      guard now.decisions[device] == change.after,
+        let turned = change.after.turned(to: change.before)
+      else { return nil }
+      turns[device] = turned
     }
-    // The sum of folded entries can be too large for a few new entries.
-    guard amount.isWithin(WideInt(high: 4, low: 0)) else {
-      isLeft = true
-      return []
-    }
-    var amounts = isThere ? own : []
-    if !sums.isEmpty { amounts.append(amount, memo: nil) }
-    return amounts
+    return turns
   }
 
   /// Adds the edit that restores content, unless the edit would overflow.
@@ -132,5 +117,13 @@ struct FieldUndoing {
       retraction?.dot = dot
       retraction?.time = time
     }
+  }
+}
+
+extension UndoSums {
+  /// Returns whether the amounts that a save added are not canceled.
+  fileprivate func contains(_ change: UndoStep.Change) -> Bool {
+    let decision = decisions[change.save.dot.device] ?? Cancellation()
+    return decision.canceled < change.position
   }
 }

@@ -63,7 +63,7 @@ extension UndoSiblings {
         ? nil
         : .value(
           gone.value, at: rule == .latest ? gone.latest?.time : nil),
-      superseded: .dot(gone.decisive), beside: kept.subtracting([save.dot]))
+      superseded: gone.decisive, beside: kept.subtracting([save.dot]))
   }
 }
 
@@ -72,7 +72,7 @@ extension UndoSums {
   fileprivate func of(_ device: DeviceID) -> UndoSums {
     if device == self.device { return self }
     return UndoSums(
-      device: device, next: next.map { _ in 1 }, cancelled: cancelled)
+      device: device, next: next.map { _ in 1 }, decisions: decisions)
   }
 
   /// - Parameter opposites: The opposites of the amounts that the save added.
@@ -80,15 +80,15 @@ extension UndoSums {
     to after: UndoSums, adding opposites: [LedgerEdit.Entry],
     by save: UndoStep.Point
   ) -> UndoStep.Change? {
-    var sums: [DeviceID: WideInt] = [:]
-    for (device, part) in after.cancelled {
-      let old = cancelled[device] ?? (0, 0)
-      if part != old { sums[device] = part.sum - old.sum }
+    var changed: [DeviceID: UndoStep.Decision] = [:]
+    for (device, decision) in after.decisions {
+      let old = decisions[device] ?? Cancellation()
+      if decision != old {
+        changed[device] = UndoStep.Decision(before: old, after: decision)
+      }
     }
     return UndoStep.Change(
       save: save, position: next ?? save.dot.sequence,
-      before: .sums(opposites, cancelled: sums),
-      superseded: .sums(cancelled: clock, all: after.clock),
-      cancelled: after.clock)
+      before: .sums(opposites, changed), superseded: nil)
   }
 }

@@ -197,7 +197,7 @@ extension UndoStep.Existence {
 
   fileprivate func change(by save: UndoStep.Point) -> UndoStep.Change {
     UndoStep.Change(
-      save: save, before: .existence(self), superseded: .dot(superseded))
+      save: save, before: .existence(self), superseded: superseded)
   }
 
   /// Returns the existence after the undo of a later save of the record.

@@ -28,7 +28,10 @@ struct PlacesBefore {
           place.element = element
           add(place, in: stored)
         }
-        guard case .members(let edit) = edit else { continue }
+        // Only the first edit of a set hides the elements of an older field.
+        guard case .members(let edit) = edit,
+          stored.field(at: place).clock.isEmpty
+        else { continue }
         for element in edit.moved {
           place.element = element
           var content = UndoSiblings([], .any)

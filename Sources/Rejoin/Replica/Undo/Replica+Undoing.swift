@@ -75,7 +75,10 @@ extension Replica {
   ///   save edited it. If two devices delete a record without fields and both
   ///   undo that before they sync, the record is gone.
   /// - A counter changes by the opposite amount, and a ledger gets the opposite
-  ///   entries.
+  ///   entries. If the save canceled amounts, they count again, once for all
+  ///   devices that canceled them. The memos of a canceled ledger do not return.
+  ///   If a later save also decided on these amounts, the counter or the ledger
+  ///   stays as a whole.
   ///
   /// Records of the library itself, such as enrolled devices, do not change.
   /// Neither do records of entities that the schema does not declare.
@@ -86,11 +89,15 @@ extension Replica {
   /// report to this method.
   ///
   /// A replica does not record which other saves superseded, removed or reset
-  /// the same content. This has four consequences:
+  /// the same content. This has five consequences:
   ///
   /// - If the save superseded several concurrent writes or marks, the value
   ///   that they showed returns as one.
-  /// - Content returns even if other devices also removed or reset it.
+  /// - Content returns even if other devices also removed or reset it. If two
+  ///   devices reset a counter and each user undoes that, its amount returns
+  ///   once.
+  /// - Canceled amounts do not return if another device canceled later changes
+  ///   of the same devices before it saw the undo.
   /// - Content does not return next to a write of another device, even if that
   ///   device had not seen it.
   /// - If two users overwrite the same value and both undo before they sync,

@@ -90,7 +90,7 @@ public struct UndoHistory: Hashable, Sendable {
   /// save of another user.
   ///
   /// - Complexity: O(*c*), where *c* is the number of changes of the save. If
-  ///   the save undoes one that cancelled a counter or a ledger, or superseded
+  ///   the save undoes one that canceled a counter or a ledger, or superseded
   ///   writes of other devices, O(*c* · *n*), where *n* is the number of saves
   ///   in the history that changed the same places. Each of them may have to
   ///   follow the restored content.

@@ -59,17 +59,19 @@ struct UndoStack: Sendable {
   ///
   /// - Complexity: O(*c* + *m*), where *c* is the number of changes of the last
   ///   save. *m* is the number of earlier changes of a counter or a ledger that
-  ///   it cancelled, or of a place where it superseded a write of another
-  ///   device.
+  ///   it canceled, or of a place where it superseded a write of another device.
   mutating func removeLast(undoneBy undo: UndoStep) {
     let changes = saves.last?.changes ?? [:]
     removeLast()
     for (place, change) in changes {
       let new = undo.changes[place]
-      if case .existence(let undone)? = change.before {
+      switch (change.before, new?.before) {
+      case (.existence(let undone)?, _):
         follow(change, of: undone, to: new, at: place)
-      } else if let new, new.isThere {
-        follow(change, to: new, at: place)
+      case (.sums(_, let undone)?, .sums(_, let turned)?):
+        follow(undone, to: turned, at: place)
+      default:
+        if let new, new.isThere { follow(change, to: new, at: place) }
       }
     }
     _checkInvariants()
@@ -91,9 +93,27 @@ struct UndoStack: Sendable {
       saves[i].changes[place]?.before =
         .existence(existence.following(undone, undo))
       // The undo writes the deletion of this save again.
-      if let new, undo?.isDeletion == true, change.superseded.contains(own) {
+      if let new, undo?.isDeletion == true, change.supersedes(own) {
         saves[i].changes[place]?.save = new.save
       }
+    }
+  }
+
+  /// Records that an undo turned decisions back to those that earlier saves
+  /// left.
+  private mutating func follow(
+    _ undone: [DeviceID: UndoStep.Decision],
+    to turned: [DeviceID: UndoStep.Decision], at place: UndoStep.Place
+  ) {
+    if turned.isEmpty { return }
+    for i in indices(of: place) {
+      guard case .sums(let amounts, var own)? = saves[i].changes[place]?.before
+      else { continue }
+      for (device, turn) in turned
+      where own[device]?.after == undone[device]?.before {
+        own[device]?.after = turn.after
+      }
+      saves[i].changes[place]?.before = .sums(amounts, own)
     }
   }
 
@@ -101,31 +121,21 @@ struct UndoStack: Sendable {
     _ change: UndoStep.Change, to new: UndoStep.Change,
     at place: UndoStep.Place
   ) {
-    // The save did not cancel changes of a counter or a ledger.
-    if case .sums(let cancelled, let all) = change.superseded,
-      cancelled == all, change.cancelled == all
-    {
-      return
-    }
     for i in indices(of: place).reversed() {
-      guard let own = saves[i].changes[place] else { continue }
-      let isSuperseded = change.superseded.contains(own)
-      if isSuperseded {
-        saves[i].changes[place]?.save = new.save
-        saves[i].changes[place]?.position = new.position
-      }
-      guard case .sums(let before, _) = change.superseded else {
-        // Two saves never leave changes under one dot.
-        if isSuperseded { return }
+      guard let own = saves[i].changes[place], change.supersedes(own) else {
         continue
       }
-      for entry in own.cancelled.entries
-      where entry.count == before[entry.device] {
-        saves[i].changes[place]?.cancelled.advance(
-          to:
-            Dot(entry.device, change.cancelled[entry.device]))
-      }
+      saves[i].changes[place]?.save = new.save
+      // Two saves never leave changes under one dot.
+      return
     }
+  }
+}
+
+extension UndoStep.Change {
+  /// Returns whether restoring the superseded content restores `earlier`.
+  fileprivate func supersedes(_ earlier: Self) -> Bool {
+    earlier.dot.map { $0 == superseded } ?? false
   }
 }
 

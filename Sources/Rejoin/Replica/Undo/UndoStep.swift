@@ -32,18 +32,16 @@ public struct UndoStep: Hashable, Sendable {
     /// Whether the change left content in the place, instead of only removing
     /// some.
     var isThere = true
-    /// The number of a counter's change among those of its device, or of the
-    /// first entry in a ledger.
+    /// The number of the save's own change of a counter, or of its first entry
+    /// in a ledger.
     var position: UInt64 = 0
     /// The content to restore, or `nil` if the place was empty.
     var before: Before?
-    /// The content that the save removed.
-    let superseded: Superseded
+    /// The write or mark that ``Before`` copies, or `nil` if it stands for
+    /// several or for none.
+    let superseded: Dot?
     /// The other writes or marks in the place, which the save kept.
     var beside: Set<Dot> = []
-    /// The last cancelled change of each device in a counter or a ledger, after
-    /// this save and all later saves that were undone.
-    var cancelled = VectorClock()
 
     /// The dot of the content that the change left, or `nil` if it left none.
     var dot: Dot? { isThere ? save.dot : nil }
@@ -57,31 +55,16 @@ public struct UndoStep: Hashable, Sendable {
     /// The existence of a record.
     case existence(Existence)
     /// The opposites of the amounts that the save added to a counter or a
-    /// ledger, and the sums that it cancelled, by device.
-    ///
-    /// The sum of any of the cancelled numbers is in the range of ``WideInt``.
-    case sums([LedgerEdit.Entry], cancelled: [DeviceID: WideInt])
+    /// ledger, and the decisions that it changed, by device.
+    case sums([LedgerEdit.Entry], [DeviceID: Decision])
   }
 
-  /// The content of a place that a save removed.
-  enum Superseded: Hashable, Sendable {
-    /// The write or mark that ``Before`` copies, or `nil` if ``Before`` stands
-    /// for several or for none.
-    case dot(Dot?)
-    /// The last change of a counter or entry of a ledger, by device, that was
-    /// cancelled before the save, and after it.
-    case sums(cancelled: VectorClock, all: VectorClock)
-
-    /// Returns whether restoring the removed content restores `change`.
-    func contains(_ change: Change) -> Bool {
-      guard let dot = change.dot else { return false }
-      switch self {
-      case .dot(let only): return dot == only
-      case .sums(let cancelled, let all):
-        let position = Dot(dot.device, change.position)
-        return all.contains(position) && !cancelled.contains(position)
-      }
-    }
+  /// The change of the decision which changes of a device are canceled.
+  struct Decision: Hashable, Sendable {
+    /// The decision before the save.
+    let before: Cancellation
+    /// The decision after the save, and after all later saves that were undone.
+    var after: Cancellation
   }
 
   /// The save, or `nil` if it had no edits.

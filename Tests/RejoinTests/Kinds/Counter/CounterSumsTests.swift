@@ -23,9 +23,10 @@ import Testing
     #expect(new.merging(old) == join)
   }
 
-  /// A reset may arrive before the changes it cancels.
-  @Test func cancelledSumsAreAddedToo() {
-    let reset = PNCounter(entries: [], cancelled: [entry(1, 2, 7, 0)])
+  /// A reset arrives together with the changes that it cancels.
+  @Test func resetBringsTheChangesThatItCancels() {
+    var reset = PNCounter(entries: [entry(1, 2, 7, 0)])
+    reset.reset()
     let old = PNCounter(entries: [entry(1, 1, 3, 0)])
     #expect(old.merging(reset).value == 0)
     #expect(old.merging(reset).entries == [entry(1, 2, 7, 0)])

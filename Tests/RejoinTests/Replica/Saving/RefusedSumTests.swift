@@ -6,56 +6,72 @@ import Testing
 
 /// Undos of counters and ledgers with numbers that no save gives them.
 @Suite struct RefusedSumTests: UndoText {
-  @Test func decodingRefusesSumThatNoChangesHave() throws {
-    let reason = "must be an integer"
-    for (content, kind) in [(count, .counter), (entries, .ledger)]
-      as [(String, FieldKind)]
-    {
+  private var kinds: [(content: String, kind: FieldKind)] {
+    [(count, .counter), (entries, .ledger)]
+  }
+
+  @Test func decodingRefusesDecisionThatNoSaveMakes() throws {
+    for (content, kind) in kinds {
       let text = undo(change(content, of: field(kind)))
       for wrong in ["+1", "01", "-0", "", "7.0", "a", "\(WideInt.max)0"] {
         try expect(
-          text, refusing: #""12""#, as: #""\#(wrong)""#, because: reason)
+          text, refusing: #""12""#, as: #""\#(wrong)""#,
+          because: "must be an integer")
       }
-      try expect(text, refusing: #","sum":"12""#, as: "", because: reason)
       for (part, wrong) in [
-        (#""before":2"#, #""before":5"#), (#""latest":6"#, #""latest":3"#),
-        (#""before":2,"after":4"#, #""before":0,"after":0"#),
+        (#""decided":4"#, #""decided":0"#),
+        (#""canceled":3"#, #""canceled":5"#),
+        (#""canceled":3"#, #""canceled":0"#), (#""turns":1"#, #""turns":0"#),
       ] {
-        try expect(text, refusing: part, as: wrong, because: reason)
+        try expect(
+          text, refusing: part, as: wrong,
+          because: "\"canceled\" must equal it")
       }
-      // The number of cancelled changes stays, with another sum or none.
-      let same = text.replacing(#""before":2"#, with: #""before":4"#)
-      try expect(same, refusing: #""12""#, as: #""0""#, because: reason)
-      try read(same.replacing(#","sum":"12""#, with: ""))
-      try read(
-        text.replacing(#""latest":6"#, with: #""latest":\#(UInt64.max)"#))
-      try expect(
-        text, refusing: #""12""#, as: #""\#(WideInt.min)""#,
-        because: "at most 127 bits")
+      try read(text.replacing(#""before":\#(before),"#, with: ""))
     }
   }
 
-  @Test func sumsOfAllDevicesDoNotOverflow() {
-    #expect([WideInt]().isSummable && [.max, 0].isSummable)
-    let half = WideInt(high: .max / 2, low: .max)
-    #expect([half, -half].isSummable)
-    #expect(![.min].isSummable && ![.max, 1].isSummable)
-    #expect(![.max, -1].isSummable && ![.min, .min, .min].isSummable)
+  @Test func decodingRefusesDecisionThatIsNotLater() throws {
+    for (content, kind) in kinds {
+      let text = undo(change(content, of: field(kind)))
+      for wrong in [
+        after, #"{"decided":5,"turns":0,"canceled":5,"sum":"0"}"#,
+        #"{"decided":4,"turns":2,"canceled":0,"sum":"0"}"#,
+      ] {
+        try expect(
+          text, refusing: before, as: wrong, because: "must be a later decision"
+        )
+      }
+    }
+  }
+
+  @Test func decodingRefusesSumThatNoChangesHave() throws {
+    let (two, three) = ("18446744073709551616", "27670116110564327424")
+    for (kind, content, sums) in [
+      (
+        FieldKind.counter, count,
+        ["18446744073709551615", "18446744073709551615"]
+      ),
+      (.ledger, entries, [two, three]),
+    ] {
+      let accepted = undo(change(content, of: field(kind)))
+        .replacing(#""5""#, with: #""\#(sums[0])""#)
+        .replacing(#""12""#, with: #""-\#(sums[1])""#)
+      for sum in sums {
+        let more = String(sum.dropLast()) + "9"
+        try expect(
+          accepted, refusing: sum, as: more, because: "within the range")
+      }
+    }
   }
 
   @Test func decodingRefusesUnsortedDevices() throws {
-    let entry = String(cancelled.dropFirst().dropLast())
+    let entry = String(decisions.dropFirst().dropLast())
     let next = entry.replacing(
       DeviceID(1).hexadecimal, with: DeviceID(2).hexadecimal)
-    for (content, kind) in [
-      (count, .counter), (entries, .ledger),
-    ]
-      as [(String, FieldKind)]
-    {
-      let text = undo(
-        change(content, of: field(kind))
-      )
-      .replacing(entry, with: "\(entry),\(next)")
+    for (content, kind) in kinds {
+      let text = undo(change(content, of: field(kind)))
+        .replacing(entry, with: "\(entry),\(next)")
       for wrong in ["\(next),\(entry)", "\(entry),\(entry)"] {
         try expect(
           text, refusing: "\(entry),\(next)", as: wrong,

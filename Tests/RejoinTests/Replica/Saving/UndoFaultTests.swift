@@ -207,8 +207,7 @@ import Testing
     let device = DeviceID(7)
     let ledger = Ledger(lines: [
       device: DeviceEntries(
-        folded: 1 << 40, sum: WideInt(high: 1 << 19, low: 0), cancelled: 0,
-        cancelledSum: 0, tail: [])
+        folded: 1 << 40, sum: WideInt(high: 1 << 19, low: 0), tail: [])
     ])
     let field = FieldState(
       Causal(store: ledger, context: CausalContext(VectorClock(Dot(device, 1))))

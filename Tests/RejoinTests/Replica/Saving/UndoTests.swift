@@ -95,8 +95,9 @@ import Testing
     #expect(phone.encoded() == before)
   }
 
-  /// Undoing brings back the amounts of those devices that no later save cancelled.
-  @Test func whatALaterCancellationLeavesComesBack() throws {
+  /// The cancellation stays as a whole if a later one decided on more entries of
+  /// one device.
+  @Test func undoLeavesCancellationThatALaterOneExtends() throws {
     func cancel(_ replica: Replica) throws -> SaveReport {
       try replica.save { transaction in
         transaction.isUndoable = true
@@ -114,7 +115,7 @@ import Testing
     settle(phone, watch)
     #expect(phone.ada?.pay == 0)
     #expect(try undo(cancelled) == ["pay"])
-    #expect(phone.ada?.pay == 1)
+    #expect(phone.ada?.pay == 0)
   }
 
   @Test func nothingToSaveIsNoSave() throws {
@@ -295,14 +296,22 @@ import Testing
     #expect(watch.ada?.miles == 0)
   }
 
-  @Test func anAmountThatNoSaveCanTakeBack() throws {
-    var reports: [SaveReport] = []
-    for _ in 0..<2 {
-      reports.append(try save { $0.miles.increment(by: .max) })
-    }
+  @Test func undoReturnsSumThatNoChangeHas() throws {
+    for _ in 0..<2 { _ = try save { $0.miles.increment(by: .max) } }
     let reset = try save { $0.miles.reset() }
-    #expect(try undo(reset) == ["miles"])
-    #expect(phone.ada?.miles == 0)
+    #expect(try undo(reset) == [])
+    let amounts = phone.record(ada)?.amounts(of: "miles")
+    #expect(amounts == [phone.device: WideInt(UInt64.max - 1)])
+  }
+
+  /// The own change stays if it cannot be undone, and so does the reset.
+  @Test func undoThatWouldOverflowLeavesReset() throws {
+    _ = try save { $0.miles.increment() }
+    let mine = try save { $0.miles.set(to: -7) }
+    for _ in 0..<2 { try phone.edit { $0.miles.increment(by: .max) } }
+    let before = phone.encoded()
+    #expect(try undo(mine) == ["miles"])
+    #expect(phone.encoded() == before)
   }
 
   /// Two clones that undo different saves under one dot are found out.

@@ -29,18 +29,24 @@ extension UndoText {
       + #""beside":[],"isThere":false}"#
   }
   var count: String {
-    #""sums":{"first":2,"amounts":[{"amount":-7}],"cancelled":\#(cancelled)}"#
+    #""sums":{"first":2,"amounts":[{"amount":-7}],"decisions":\#(decisions)}"#
   }
   var entries: String {
-    #""sums":{"first":3,"amounts":[{"amount":5}],"cancelled":\#(cancelled)}"#
+    #""sums":{"first":3,"amounts":[{"amount":5}],"decisions":\#(decisions)}"#
   }
   var existence: String {
     #""existence":{"existed":false,"isThere":true,"isDeletion":false,"#
       + #""uncovered":[],"wasFinal":false,"before":1,"after":2}"#
   }
-  var cancelled: String {
-    #"[{"device":"\#(DeviceID(1).hexadecimal)","before":2,"after":4,"#
-      + #""latest":6,"sum":"12"}]"#
+  var decisions: String {
+    #"[{"device":"\#(DeviceID(1).hexadecimal)","before":\#(before),"#
+      + #""after":\#(after)}]"#
+  }
+  var before: String {
+    #"{"decided":2,"turns":0,"canceled":2,"sum":"5"}"#
+  }
+  var after: String {
+    #"{"decided":4,"turns":1,"canceled":3,"sum":"12"}"#
   }
   var element: String {
     #""element":{"int":1},"#
