@@ -61,7 +61,8 @@ extension ExplorerProgram {
       undoings.reduced(
         savers: [[0], [0], [1], [0], [0], [0]], times: [0], kept: kept - 1),
       undoneResets.first(5)
-        .reduced(savers: [[0], [0], [1], [0], [1]], times: [0], kept: kept - 1),
+        .reduced(
+          savers: [[0], [0], [1], [0], [1]], times: [0], kept: kept - 1),
     ]
   }
 

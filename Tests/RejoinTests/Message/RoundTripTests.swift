@@ -104,6 +104,7 @@ import Testing
         let snapshot = try ReplicaSnapshot(decoding: sender.encoded())
         let (a, b) = (blank(), blank())
         let reports = (a.apply(snapshot.delta), b.merge(sender))
+        a.recordVersion(sender.version, of: sender.device)
         #expect(a.version == b.version)
         #expect(a.delta() == b.delta())
         #expect(a.encoded() == sender.encoded())

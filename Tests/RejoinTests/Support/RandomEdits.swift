@@ -49,7 +49,8 @@ enum RandomEdits {
       case 3:
         marks.insert(
           .deletion(covering: seen, isFinal: true, at: time), at: dot)
-      case 4: marks.insert(.purge(by: dot, seen: announced, at: time), at: dot)
+      case 4 where !announced.isEmpty:
+        marks.insert(.purge(by: dot, seen: announced, at: time), at: dot)
       case 5: marks.insert(.purge(by: dot, seen: seen, at: time), at: dot)
       default: break
       }

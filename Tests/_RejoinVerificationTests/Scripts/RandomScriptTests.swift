@@ -30,8 +30,8 @@ import Testing
     }
   }
 
-  /// A context that has not seen the purge saves the field that it emptied.
-  @Test func aLaterSaveOfTheDeviceHidesAPurge() throws {
+  /// The context fetched the record before the deletion.
+  @Test func contextOfAPurgedRecordIsRefused() throws {
     let (id, tags) = (RecordID("Task", "a"), FieldKey("set", .set))
     let steps: [ScriptStep] = [
       .fetch(on: 0, id, context: 0),
@@ -42,7 +42,7 @@ import Testing
     ]
     let world = try World<ReplicaUnderTest>.ran(
       Script(deviceCount: 1, steps: steps))
-    #expect(world.counts.purges == 1 && world.counts.contextSaves.met == 1)
+    #expect(world.counts.purges == 1 && world.counts.refusals == 2)
   }
 
   /// A copy that nobody noticed finds out first, and tells the original.

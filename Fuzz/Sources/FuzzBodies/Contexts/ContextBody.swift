@@ -86,6 +86,9 @@ struct ContextBody {
     for verb in [store.undo, store.redo] {
       guard case .done(let report) = try verb(), report.unrevertedFields.isEmpty
       else {
+        // The undo of a re-creation restores a deletion that is final.
+        let marks = store.fetched(PolicyTable.card)[.existence].marks
+        if marks.contains(where: \.isFinal) { return }
         throw FuzzFailure(
           "\(policy.name): the save cannot be undone and redone")
       }

@@ -71,8 +71,12 @@ extension Replica {
   private func receivedUnconfirmedSaves(
     in shown: VectorClock, of device: DeviceID
   ) -> Bool {
-    shown.saves(beyond: stored.version.vectorClock).entries.allSatisfy {
-      $0.device != device && isOnRoster($0.device)
+    let missing = shown.saves(beyond: stored.version.vectorClock)
+    if missing.isEmpty { return true }
+    // A device that this replica does not know can stand for a server.
+    let roster = roster
+    return missing.entries.allSatisfy {
+      $0.device != device && roster.contains($0.device)
     }
   }
 

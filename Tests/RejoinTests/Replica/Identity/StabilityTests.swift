@@ -195,12 +195,11 @@ import Testing
     let deletion = Dot(a.device, a.version[a.device].sequence)
     try c.edit { $0.rank = "kept" }
     a.tell(b)
+    // The next mark of `b` contains the deletion.
+    for other in [a, c] { b.recordVersion(other.version, of: other.device) }
     a.tell(c)
     c.tell(b)
-    for _ in 0..<2 {
-      b.recordVersion(a.version, of: a.device)
-      b.recordVersion(c.version, of: c.device)
-    }
+    for other in [a, c] { b.recordVersion(other.version, of: other.device) }
     #expect(b.stabilityCut.contains(deletion))
     a.recordVersion(b.version, of: b.device)
     #expect(!a.stabilityCut.contains(deletion))
