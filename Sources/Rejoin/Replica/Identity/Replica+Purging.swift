@@ -36,8 +36,8 @@ extension Replica {
   /// stay deleted.
   ///
   /// Until the announcement, each device can restore the record with
-  /// ``Transaction/undelete(_:)`` or by undoing the deletion, and then it keeps
-  /// its contents. A device that received the announcement cannot. It also
+  /// ``Transaction/undelete(_:)`` or with an undo of the deletion, and then it
+  /// keeps its contents. A device that received the announcement cannot. It also
   /// refuses edits of drafts and contexts from before the deletion, with
   /// ``SaveError/purged(_:)``, because they would bring back a part of the
   /// record. A plain edit creates the record again.

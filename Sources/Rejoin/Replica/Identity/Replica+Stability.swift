@@ -55,7 +55,8 @@ extension Replica {
     }
     // Stability awaits only other devices.
     if let device, device != self.device {
-      let mayPass = receivedUnconfirmedSaves(in: shown, of: device)
+      let mayPass = receivedUnconfirmedSaves(
+        in: shown, of: device, beside: devices)
       stored.stability.record(
         shown, of: device, holding: held, mayPass: mayPass)
     }
@@ -69,15 +70,22 @@ extension Replica {
   ///
   /// A pull and an import save under devices that are not on the roster.
   private func receivedUnconfirmedSaves(
-    in shown: VectorClock, of device: DeviceID
+    in shown: VectorClock, of device: DeviceID,
+    beside devices: some Collection<DeviceID>
   ) -> Bool {
     let missing = shown.saves(beyond: stored.version.vectorClock)
     if missing.isEmpty { return true }
     // A device that this replica does not know can stand for a server.
-    let roster = roster
+    let roster = roster(beside: devices)
     return missing.entries.allSatisfy {
       $0.device != device && roster.contains($0.device)
     }
+  }
+
+  private func roster(
+    beside devices: some Collection<DeviceID>
+  ) -> Set<DeviceID> {
+    roster.union(devices.filter(isOnRoster))
   }
 
   /// Sets the next mark if every other device on the roster passed the last
@@ -93,7 +101,7 @@ extension Replica {
     {
       return stored._checkInvariants()
     }
-    var others = roster.union(devices.filter(isOnRoster))
+    var others = roster(beside: devices)
     // This replica holds all saves in its own mark.
     others.remove(device)
     if let stable = stored.stability.advance(

@@ -193,10 +193,10 @@ import Testing
     sync(a, c)
     try a.edit { $0.delete() }
     let deletion = Dot(a.device, a.version[a.device].sequence)
-    try c.edit { $0.rank = "kept" }
     a.tell(b)
     // The next mark of `b` contains the deletion.
     for other in [a, c] { b.recordVersion(other.version, of: other.device) }
+    try c.edit { $0.rank = "kept" }
     a.tell(c)
     c.tell(b)
     for other in [a, c] { b.recordVersion(other.version, of: other.device) }
