@@ -21,9 +21,9 @@ import Testing
 
   @Test func resetDecidesOnObservedChanges() {
     #expect(canceling(3, 9, over: Cancellation()) == decision(3, 0, 3, 9))
-    // More changes than before, also after turns.
+    // A decision on more changes wins over any number of turns.
     #expect(canceling(5, 9, over: decision(3, 4, 1, 2)) == decision(5, 0, 5, 9))
-    // The same changes, or fewer, of which some count again.
+    // Some of the decided changes count again before the reset.
     #expect(canceling(3, 9, over: decision(3, 1, 0, 0)) == decision(3, 2, 3, 9))
     #expect(canceling(2, 7, over: decision(3, 1, 1, 4)) == decision(3, 2, 2, 7))
   }

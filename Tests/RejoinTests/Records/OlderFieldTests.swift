@@ -333,7 +333,7 @@ private struct Careless: Entity {
     }
   }
 
-  /// Another device has written the set since the context fetched the record.
+  /// Another device wrote the set after the context fetched the record.
   @Test func undoOfRecreationLeavesWrittenSet() throws {
     _ = try old { $0.tags = "sweet" }
     let id = RecordID("Item", "1")

@@ -59,6 +59,13 @@ extension Replica {
 
   var ada: TypedRecord<Sailor>? { self[Sailor.self, "ada"] }
 
+  /// Writes the names of records in one save.
+  func write(_ keys: String..., value: String) throws {
+    try save { transaction in
+      for key in keys { transaction[Sailor.self, key].name = value }
+    }
+  }
+
   /// Saves an edit of one record.
   @discardableResult
   func edit(_ body: (RecordEditor<Sailor>) -> Void) throws -> SaveReport {

@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  /// Three devices with a save each, which all have received.
+  /// Three devices that each made a save and received those of the others.
   private func introduced(_ steps: [ScriptStep]) -> Script {
     let fill = ScriptStep.save(
       on: 0,

@@ -114,8 +114,8 @@ extension VectorClock {
 }
 
 extension ReplicaState {
-  /// Returns the last save up to which an interval continues a prefix, or `nil`
-  /// if it does not.
+  /// Returns the end of an interval that continues a prefix, or `nil` if no
+  /// interval can.
   fileprivate func end(
     of interval: SaveInterval, of device: DeviceID,
     in prefix: ReplicaVersion.DevicePrefix, since basis: ReplicaVersion

@@ -35,7 +35,7 @@ struct Stability: Sendable {
   ///
   /// - Parameters:
   ///   - held: The version of the replica.
-  ///   - mayPass: Whether the device passes if it has shown the mark.
+  ///   - mayPass: Whether the device passes if `clock` contains the mark.
   mutating func record(
     _ clock: VectorClock, of device: DeviceID, holding held: VectorClock,
     mayPass: Bool

@@ -11,14 +11,6 @@ import _RejoinVerification
   private let watch = Replica.empty(2)
   private let tablet = Replica.empty(3)
 
-  private func write(
-    _ replica: Replica, _ keys: String..., value: String
-  ) throws {
-    try replica.save { transaction in
-      for key in keys { transaction[Sailor.self, key].name = value }
-    }
-  }
-
   private func name(_ replica: Replica, _ key: String) -> String? {
     replica[Sailor.self, key]?.name
   }
@@ -54,13 +46,13 @@ import _RejoinVerification
   ///
   /// The clone has a part of the phone's later saves through the watch.
   private func clone() throws -> Replica {
-    try write(phone, "a", value: "1")
+    try phone.write("a", value: "1")
     let state = phone.state
-    for key in ["m", "n", "z"] { try write(phone, key, value: "phone") }
+    for key in ["m", "n", "z"] { try phone.write(key, value: "phone") }
     for _ in 0..<3 { _ = try part(phone, to: watch) }
-    try write(watch, "y", value: "watch")
+    try watch.write("y", value: "watch")
     let clone = Replica.opening(state, token: RestoreToken(state), as: 7)
-    try write(clone, "q", value: "clone")
+    try clone.write("q", value: "clone")
     clone.tell(tablet)
     watch.tell(clone)
     return clone
@@ -98,11 +90,11 @@ import _RejoinVerification
 
   /// Returns a clone of the phone, after each of them made a second save.
   private func copies() throws -> Replica {
-    try write(phone, "a", "e", value: "1")
+    try phone.write("a", "e", value: "1")
     let state = phone.state
     let clone = Replica.opening(state, token: RestoreToken(state), as: 7)
-    try write(phone, "b", "f", value: "phone")
-    try write(clone, "c", "g", value: "clone")
+    try phone.write("b", "f", value: "phone")
+    try clone.write("c", "g", value: "clone")
     return clone
   }
 
@@ -116,7 +108,7 @@ import _RejoinVerification
     let before = tablet.version
     _ = try part(watch, to: tablet)
     #expect(isFlagged(tablet))
-    try write(phone, "d", value: "phone")
+    try phone.write("d", value: "phone")
     let later = try #require(phone.delta(since: before))
     #expect(later.intervals[phone.device]?.from == 2)
     #expect(tablet.apply(later).gaps.isEmpty)
@@ -139,7 +131,7 @@ import _RejoinVerification
     let clone = try copies()
     let other = Replica.empty(4)
     phone.tell(tablet)
-    try write(phone, "d", value: "phone")
+    try phone.write("d", value: "phone")
     phone.tell(other)
     clone.tell(watch)
     _ = try part(watch, to: tablet)
@@ -160,7 +152,7 @@ import _RejoinVerification
     phone.tell(tablet)
     clone.tell(watch)
     _ = try part(watch, to: tablet)
-    try write(phone, "d", value: "phone")
+    try phone.write("d", value: "phone")
     let other = Replica.empty(4)
     phone.tell(other)
     let whole = try #require(other.delta(since: tablet.version))
@@ -175,7 +167,7 @@ import _RejoinVerification
 
   @Test func laterOwnSaveInPartCountsImmediately() throws {
     let clone = try copies()
-    for key in ["h", "i"] { try write(phone, key, value: "phone") }
+    for key in ["h", "i"] { try phone.write(key, value: "phone") }
     phone.tell(watch)
     let report = try part(watch, to: clone)
     #expect(report.lastSaveBeforeRollback == Dot(phone.device, 2))
@@ -197,7 +189,7 @@ import _RejoinVerification
   /// The prefix lacks the saves that the version had when it began.
   @Test func prefixOfVersionDoesNotBecomeOneOfOtherHistory() throws {
     let clone = try copies()
-    try write(clone, "d", "h", value: "clone")
+    try clone.write("d", "h", value: "clone")
     clone.tell(watch)
     phone.tell(tablet)
     // Nothing contradicts the numbers 2 and 3, so the part starts after 2.
@@ -205,7 +197,7 @@ import _RejoinVerification
       watch.delta(since: tablet.version, byteLimit: 1))
     #expect(first.intervals[phone.device]?.from == 2)
     tablet.apply(first)
-    try write(phone, "i", value: "phone")
+    try phone.write("i", value: "phone")
     phone.tell(tablet)
     // Now one number has two digests.
     let next = try #require(
@@ -220,7 +212,7 @@ import _RejoinVerification
   @Test(arguments: [false, true])
   func prefixThatContradictsPartShowsFork(hasEarlierSave: Bool) throws {
     if hasEarlierSave {
-      try write(phone, "a", value: "1")
+      try phone.write("a", value: "1")
       phone.tell(tablet)
     }
     let clone = try copies()
@@ -248,7 +240,7 @@ import _RejoinVerification
     let clone = try copies()
     phone.tell(watch)
     _ = try part(watch, to: tablet)
-    try write(clone, "d", value: "clone")
+    try clone.write("d", value: "clone")
     let next = try #require(
       clone.delta(since: tablet.version, byteLimit: 1))
     #expect(next.intervals[phone.device]?.to.sequence == 2)

@@ -205,7 +205,7 @@ import Testing
   }
 }
 
-/// Edits and restorations beside a purge.
+/// Edits and restorations that are concurrent with a purge.
 @Suite(.encodes) struct EditsBesidePurgeTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)

@@ -11,14 +11,6 @@ import _RejoinVerification
   private let phone = Replica.empty(1)
   private let tablet = Replica.empty(2)
 
-  private func write(
-    _ replica: Replica, _ keys: String..., value: String
-  ) throws {
-    try replica.save { transaction in
-      for key in keys { transaction[Sailor.self, key].name = value }
-    }
-  }
-
   private func restored(_ state: ReplicaState) -> Replica {
     Replica.opening(state, token: RestoreToken(state), as: 7)
   }
@@ -39,11 +31,11 @@ import _RejoinVerification
   /// The phone before its third save, and the tablet with a part of three later
   /// ones.
   private func backup() throws -> Replica {
-    for key in ["m", "n"] { try write(phone, key, value: "1") }
+    for key in ["m", "n"] { try phone.write(key, value: "1") }
     let state = phone.state
-    try write(phone, "m", value: "2")
-    try write(phone, "n", value: "2")
-    try write(phone, "m", value: "3")
+    try phone.write("m", value: "2")
+    try phone.write("n", value: "2")
+    try phone.write("m", value: "3")
     tablet.apply(try part(phone, to: tablet))
     #expect(tablet.version[phone.device].sequence == 0)
     #expect(tablet.version.prefixes[0].vectorClock == [phone.device: 5])
@@ -56,17 +48,17 @@ import _RejoinVerification
     #expect(report.lastSaveBeforeRollback == Dot(phone.device, 2))
     #expect(report.forkedDevices.isEmpty)
     #expect(old.version.forkedDevices.isEmpty)
-    try write(old, "a", value: "old")
+    try old.write("a", value: "old")
     #expect(old.device == DeviceID(7))
   }
 
   @Test func shownFieldAheadRevealsRollback() throws {
-    try write(phone, "m", value: "1")
+    try phone.write("m", value: "1")
     let state = phone.state
-    try write(phone, "m", "n", value: "2")
+    try phone.write("m", "n", value: "2")
     let watch = Replica.empty(3)
     watch.apply(try part(phone, to: watch))
-    try write(watch, "x", value: "x")
+    try watch.write("x", value: "x")
     watch.tell(tablet)
     #expect(tablet.version[phone.device].sequence == 0)
     #expect(tablet.version.prefixes.isEmpty)
@@ -100,8 +92,8 @@ import _RejoinVerification
   @Test func senderDoesNotContinuePrefixBeyondItsOwnSaves() throws {
     let old = try backup()
     // "a" and "b" are before the end of the prefix.
-    try write(old, "a", value: "old")
-    try write(old, "b", "n", value: "old")
+    try old.write("a", value: "old")
+    try old.write("b", "n", value: "old")
     #expect(try part(old, to: tablet).range?.after == nil)
     transfer(old, to: tablet)
     // The tablet had no save of the phone in full, so all must be there.
@@ -115,7 +107,7 @@ import _RejoinVerification
   /// although the tablet has a prefix of later ones.
   @Test func partOfFewerOwnSavesReplacesPrefixOfLaterOnes() throws {
     let old = try backup()
-    for key in ["a", "b"] { try write(old, key, value: "old") }
+    for key in ["a", "b"] { try old.write(key, value: "old") }
     #expect(
       old.recordVersion(tablet.version).lastSaveBeforeRollback
         == Dot(phone.device, 4))

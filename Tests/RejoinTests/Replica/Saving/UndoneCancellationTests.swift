@@ -23,6 +23,12 @@ import Testing
     #expect(areEqual(phone, watch, tablet), sourceLocation: sourceLocation)
   }
 
+  /// Adds 6 on the watch, which the phone receives.
+  private func shareSix(_ canceling: Canceling) throws {
+    try canceling.add(6, on: watch)
+    settle(phone, watch)
+  }
+
   @Test(arguments: Canceling.allCases, [false, true])
   func twoUndoneCancellationsCountOnce(
     _ canceling: Canceling, undoneBeforeMeeting: Bool
@@ -61,8 +67,7 @@ import Testing
 
   @Test(arguments: Canceling.allCases)
   func undoAndRedoTurnBackAndForth(_ canceling: Canceling) throws {
-    try canceling.add(6, on: watch)
-    settle(phone, watch)
+    try shareSix(canceling)
     try canceling.cancel(on: phone, adding: 4)
     for _ in 0..<3 {
       #expect(canceling.value(on: phone) == 4)
@@ -73,7 +78,7 @@ import Testing
     expect(4, canceling)
   }
 
-  /// Undoing a later cancellation counts as leaving the earlier one.
+  /// The undo of a later cancellation leaves the earlier one.
   @Test(arguments: Canceling.allCases)
   func severalOwnCancellationsAreUndoneInARow(_ canceling: Canceling) throws {
     let amounts: [Int64] = [1, 20, 300, 4000]
@@ -112,8 +117,7 @@ import Testing
   func changesAfterCancellationSurviveItsUndoAndRedo(
     _ canceling: Canceling
   ) throws {
-    try canceling.add(6, on: watch)
-    settle(phone, watch)
+    try shareSix(canceling)
     try canceling.cancel(on: phone)
     try canceling.add(10, on: watch)
     phone.tell(watch)
@@ -128,8 +132,7 @@ import Testing
   /// it saw the undo.
   @Test(arguments: [Canceling.resettingCounter, .cancelingLedger])
   func cancellationOfLaterChangesPreventsReturn(_ canceling: Canceling) throws {
-    try canceling.add(6, on: watch)
-    settle(phone, watch)
+    try shareSix(canceling)
     try canceling.cancel(on: phone)
     settle(phone, watch)
     try canceling.add(10, on: watch)
@@ -144,8 +147,7 @@ import Testing
 
   @Test(arguments: [Canceling.resettingCounter, .cancelingLedger])
   func undoIsPreventedByLaterCancellation(_ canceling: Canceling) throws {
-    try canceling.add(6, on: watch)
-    settle(phone, watch)
+    try shareSix(canceling)
     try canceling.cancel(on: phone, adding: 3)
     settle(phone, watch)
     try canceling.add(10, on: watch)
@@ -159,8 +161,7 @@ import Testing
   /// The save's own change stays with its reset.
   @Test(arguments: [Canceling.resettingCounter, .cancelingLedger])
   func fieldIsLeftAsAWhole(_ canceling: Canceling) throws {
-    try canceling.add(6, on: watch)
-    settle(phone, watch)
+    try shareSix(canceling)
     try canceling.cancel(on: phone, adding: 3)
     try canceling.add(10, on: watch)
     try canceling.cancel(on: watch)
@@ -171,11 +172,10 @@ import Testing
     expect(3, canceling)
   }
 
-  /// A later reset had seen the own change, too.
+  /// A later reset also canceled the own change.
   @Test(arguments: [Canceling.resettingCounter, .cancelingLedger])
   func fieldIsLeftIfOwnChangeIsCanceled(_ canceling: Canceling) throws {
-    try canceling.add(6, on: watch)
-    settle(phone, watch)
+    try shareSix(canceling)
     try canceling.cancel(on: phone, adding: 3)
     settle(phone, watch)
     try canceling.cancel(on: watch)
@@ -196,7 +196,7 @@ import Testing
     expect(0, canceling)
     #expect(try watch.undo().left == [])
     expect(6, canceling)
-    // The redo of the first one is prevented: another save has decided since.
+    // A later save decided, so the redo of the first one is prevented.
     #expect(try phone.redo().left?.contains(canceling.key.name) == true)
     expect(6, canceling)
   }
@@ -234,8 +234,7 @@ import Testing
 
   @Test(arguments: Canceling.allCases)
   func undoAfterRelaunchTurnsBack(_ canceling: Canceling) throws {
-    try canceling.add(6, on: watch)
-    settle(phone, watch)
+    try shareSix(canceling)
     try canceling.cancel(on: phone, adding: 3)
     #expect(try phone.undo().left == [])
     let again = Replica.opening(
@@ -309,8 +308,7 @@ extension UndoneCancellationTests {
     _ canceling: Canceling
   ) throws {
     for replica in [phone, watch, tablet] { replica.fragmentSize = 0 }
-    try canceling.add(6, on: watch)
-    settle(phone, watch)
+    try shareSix(canceling)
     try canceling.cancel(on: phone)
     settle(phone, watch)
     try canceling.add(10, on: watch)

@@ -88,7 +88,7 @@ struct ToyReplica {
   }
 }
 
-/// What a mark says of a record.
+/// The kind of a mark of a record's existence.
 enum ToyMark {
   case alive, dead, final, dropped
 
