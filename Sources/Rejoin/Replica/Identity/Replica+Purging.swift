@@ -52,38 +52,36 @@ extension Replica {
     let cut = stabilityCut
     var (announced, dropped) = ([] as [RecordID], [] as [RecordID])
     for record in stored.records {
-      switch purgeStep(of: record, below: cut) {
-      case .announcement: announced.append(record.id)
-      case .drop: dropped.append(record.id)
-      case nil: break
+      switch nextPurgeMark(of: record, below: cut) {
+      case .purgeAnnouncement: announced.append(record.id)
+      case .purge: dropped.append(record.id)
+      default: break
       }
     }
     let report = try save { transaction in
-      for id in announced { transaction.purge(id, drops: false) }
-      for id in dropped { transaction.purge(id, drops: true) }
+      for id in announced { transaction.purge(id, .purgeAnnouncement) }
+      for id in dropped { transaction.purge(id, .purge) }
     }
     return PurgeReport(
       dot: report.dot, announcedRecords: announced.sorted(),
       droppedRecords: dropped.sorted(), awaitedDevices: awaitedDevices)
   }
 
-  private enum PurgeStep { case announcement, drop }
-
-  /// Returns the next step of a purge, or `nil` if the record has no contents to
+  /// Returns the next mark of a purge, or `nil` if the record has no contents to
   /// drop, or a mark is not stable yet.
   ///
   /// A mark above the cut could be a deletion that other devices have not seen.
   /// An update from such a device would then be concurrent with the purge.
-  private func purgeStep(
+  private func nextPurgeMark(
     of record: RecordState, below cut: VectorClock
-  ) -> PurgeStep? {
+  ) -> RecordMark.Kind? {
     guard record.isDead(schema[record.id.entity].deletion),
       record.slots.contains(where: { $0.name != 0 && $0.state.hasContent })
     else { return nil }
     let marks = record.marks
-    if marks.nameEveryDeletion(where: cut.contains) { return .drop }
+    if marks.nameEveryDeletion(where: cut.contains) { return .purge }
     if marks.nameEveryDeletion() { return nil }
-    return marks.allSatisfy { cut.contains($0.dot) } ? .announcement : nil
+    return marks.allSatisfy { cut.contains($0.dot) } ? .purgeAnnouncement : nil
   }
 
   /// The other devices on the roster that have not passed the stability mark,

@@ -47,16 +47,16 @@ extension Replica {
         at: stored.version)
     }
     let (shown, held) = (version.vectorClock, stored.version.vectorClock)
+    let missing = shown.saves(beyond: held)
     // The other device took the cut from saves that it holds. Until they are
     // here, an edit that was made before a stable deletion could be missing.
-    if shown.isContained(in: held) {
+    if missing.isEmpty {
       stored.version.stabilityCut.merge(
         version.stabilityCut.intersection(held))
     }
     // Stability awaits only other devices.
     if let device, device != self.device {
-      let mayPass = receivedUnconfirmedSaves(
-        in: shown, of: device, beside: devices)
+      let mayPass = canMiss(missing, of: device, beside: devices)
       stored.stability.record(
         shown, of: device, holding: held, mayPass: mayPass)
     }
@@ -64,16 +64,16 @@ extension Replica {
     return report
   }
 
-  /// Returns whether the replica holds the saves in a version whose devices
-  /// never confirm that they hold a mark: those of the device that showed the
-  /// version, and of every device that is not on the roster.
+  /// Returns whether a device can pass a mark although the replica lacks some
+  /// saves in the version that it showed.
   ///
-  /// A pull and an import save under devices that are not on the roster.
-  private func receivedUnconfirmedSaves(
-    in shown: VectorClock, of device: DeviceID,
+  /// Such a save must be from another device on the roster, because that device
+  /// must pass the mark itself. Pulls and imports save under devices that are
+  /// not on the roster.
+  private func canMiss(
+    _ missing: VectorClock, of device: DeviceID,
     beside devices: some Collection<DeviceID>
   ) -> Bool {
-    let missing = shown.saves(beyond: stored.version.vectorClock)
     if missing.isEmpty { return true }
     // A device that this replica does not know can stand for a server.
     let roster = roster(beside: devices)
@@ -82,6 +82,8 @@ extension Replica {
     }
   }
 
+  /// Returns the roster with the devices on it that have saves only in records
+  /// that this replica lacks.
   private func roster(
     beside devices: some Collection<DeviceID>
   ) -> Set<DeviceID> {

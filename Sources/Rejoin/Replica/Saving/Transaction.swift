@@ -271,10 +271,10 @@ public final class Transaction {
 
   /// Announces that a purge will drop the contents of a dead record, or drops
   /// them.
-  func purge(_ id: RecordID, drops: Bool) {
+  func purge(_ id: RecordID, _ mark: RecordMark.Kind) {
     change(id) {
-      $0.write(mark: drops ? .purge : .purgeAnnouncement)
-      $0.drops = drops
+      $0.write(mark: mark)
+      $0.drops = mark == .purge
     }
   }
 
