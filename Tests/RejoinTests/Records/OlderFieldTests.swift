@@ -350,6 +350,41 @@ private struct Careless: Entity {
     #expect(try item().tags == [])
   }
 
+  /// The set was edited after the re-creation, so it does not show the older
+  /// field again.
+  @Test(arguments: ["own save", "undone save", "other device"])
+  func undoOfRecreationListsSetThatWasEditedSince(_ editor: String) throws {
+    _ = try old { $0.tags = "sweet" }
+    let third = Self.replica(3, [Second.self])
+    try second.save(undoable: "Again") { transaction in
+      transaction.delete(RecordID("Item", "1"))
+      transaction[Second.self, "1"].ensureExists()
+    }
+    #expect(try item().tags == [])
+    second.tell(third)
+    let replica = editor == "other device" ? third : second
+    let name = editor == "undone save" ? "Insert" : nil
+    try replica.save(undoable: name) {
+      $0.existing(Second.self, "1")?.tags.insert("sour")
+    }
+    if editor == "undone save" { #expect(try second.undo().left == []) }
+    third.tell(second)
+    #expect(try second.undo().left == ["tags"])
+    #expect(try item().tags == (editor == "undone save" ? [] : ["sour"]))
+  }
+
+  /// The set hid the older field already.
+  @Test func undoOfRecreationDoesNotListSetThatWasEditedBefore() throws {
+    _ = try old { $0.tags = "sweet" }
+    try second.save { $0[Second.self, "1"].tags.removeAll() }
+    try second.save(undoable: "Again") { transaction in
+      transaction.delete(RecordID("Item", "1"))
+      transaction[Second.self, "1"].ensureExists()
+    }
+    #expect(try second.undo().left == [])
+    #expect(try item().tags == [])
+  }
+
   @Test func movedReferenceShowsWhenItsRecordArrives() throws {
     struct Old: Entity {
       static let entityName = "Item"

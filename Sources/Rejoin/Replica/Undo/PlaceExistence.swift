@@ -27,7 +27,12 @@ struct PlaceExistence: Sendable {
   ) -> UndoStep.Change? {
     let device = save.dot.device
     guard after.clock[device] == save.dot.sequence else { return nil }
-    let gone = Siblings(sorted: marks.filter { after.marks[$0.dot] == nil })
+    // An edit of a record that exists can supersede the mark of an earlier
+    // purge, which hides nothing.
+    let gone = Siblings(
+      sorted: marks.filter {
+        after.marks[$0.dot] == nil && !(exists && $0.payload.kind == .purge)
+      })
     let covered = gone.covered ?? VectorClock()
     // An undo does not restore a mark that kept the record alive, so it must
     // not restore the deletions that the mark outlived.
@@ -45,7 +50,7 @@ struct PlaceExistence: Sendable {
       superseded: deletions.count == 1 ? deletions[0].dot : nil,
       wasFinal: !deletions.isEmpty && marks.nameEveryDeletion(),
       outlived: exists ? marks.deletions(leftIn: after.marks) : nil,
-      before: clock[device], after: save.dot.sequence
+      before: lastSave(of: device), after: save.dot.sequence
     ).change(by: save)
   }
 
@@ -79,14 +84,15 @@ struct PlaceExistence: Sendable {
       beyond: covered.merging(existence.uncovered)
         .merging(marks.covered ?? VectorClock()))
     let isBack =
-      existence.isThere
-      ? exists && existence.isCreation(by: dot.device)
-        && (others.isEmpty || rule == .updateWins)
-      : existence.covered != nil
+      (existence.isThere
+        ? exists && existence.isCreation(by: dot.device)
+        : existence.covered != nil)
+      && (!exists || others.isEmpty || rule == .updateWins)
     // Otherwise, the deletion would also cover another save of the device.
+    let changes = changes
     let isAlone =
-      clock[dot.device] <= existence.after
-      && (device == dot.device || clock[device] == 0)
+      changes[dot.device] <= existence.after
+      && (device == dot.device || changes[device] == 0)
     guard isBack, isAlone else {
       // A later save superseded the deletion and possibly dropped the contents.
       let isSuperseded = existence.isDeletion && existence.existed
@@ -95,12 +101,32 @@ struct PlaceExistence: Sendable {
     // If the record existed before the save, edits of other devices kept it
     // alive.
     return .deletion(
-      covered, isFinal: existence.wasFinal,
+      covered, isFinal: existence.wasFinal || isPurged,
       isLeft: !existence.existed && !others.isEmpty)
   }
 }
 
 extension PlaceExistence {
+  /// Returns the number of a device's last save of the record, without
+  /// announcements of purges.
+  private func lastSave(of device: DeviceID) -> UInt64 {
+    var last = clock[device]
+    while let mark = marks[Dot(device, last)]?.payload,
+      mark.kind == .purgeAnnouncement
+    {
+      last = mark.clock[device]
+    }
+    return last
+  }
+
+  /// The last save of each device that edited the record, or that deleted it
+  /// and was not superseded.
+  ///
+  /// A purge is neither.
+  private var changes: VectorClock {
+    VectorClock(joining: [edits] + marks.deletions.map { VectorClock($0.dot) })
+  }
+
   /// Returns whether the record needs a mark to exist after the deletion with
   /// `dot` is removed.
   ///
@@ -156,7 +182,8 @@ extension UndoStep {
     /// The deletions that the save kept although the record existed, sorted by
     /// dot, or `nil` without one.
     let outlived: [Dot]?
-    /// The number of the device's previous save of the record.
+    /// The number of the device's previous save of the record, without
+    /// announcements of purges.
     let before: UInt64
     /// The number of the device's last save of the record.
     ///

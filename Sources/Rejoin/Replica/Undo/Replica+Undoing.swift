@@ -84,9 +84,11 @@ extension Replica {
   /// Neither do records of entities that the schema does not declare.
   ///
   /// Content that other saves superseded, removed or reset since does not
-  /// change, and neither does a deleted record. ``SaveReport/unrevertedFields``
-  /// lists these fields. To redo the save, pass ``SaveReport/undo`` of the
-  /// report to this method.
+  /// change, and neither does a deleted record, unless its entity declares
+  /// ``DeletionRule/deleteWins``: then what it hides changes until a purge is
+  /// announced. ``SaveReport/unrevertedFields`` lists the fields that stay, and
+  /// sets whose later edits hide the content that returns to an older field. To
+  /// redo the save, pass ``SaveReport/undo`` of the report to this method.
   ///
   /// A replica does not record which other saves superseded, removed or reset
   /// the same content. This has five consequences:

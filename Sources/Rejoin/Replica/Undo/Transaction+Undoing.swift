@@ -36,15 +36,42 @@ extension Transaction {
           change, of: place.element, from: now,
           in: replica.stored.field(at: place), as: replica.device)
     }
-    // If updates win, an edit would restore a deleted record.
+    // If updates win, an edit would restore a deleted record. If deletions win,
+    // it changes what the record hides, but a purge drops that.
     let isMarkLeft = fields[.existence]?.isEmpty ?? true
-    let isHidden = isMarkLeft && rule != .deleteWins && !replica.exists(id)
+    let isHidden =
+      isMarkLeft && !replica.exists(id)
+      && (rule != .deleteWins || replica.isPurged(id))
     for (key, field) in fields {
       let isLeft = isHidden && key != .existence
       if field.isLeft || isLeft, !isMemory {
         left.append(.init(record: id, field: key))
       }
       if !isLeft { stage(field, of: key, in: id) }
+    }
+    if !isHidden { listSets(hiding: fields, of: id) }
+  }
+
+  /// Lists the sets that hide what the undo returns to an older field.
+  ///
+  /// A set shows an older field only until a save edits the set. An undo of that
+  /// save returns the elements itself.
+  private func listSets(
+    hiding fields: [FieldKey: FieldUndoing], of id: RecordID
+  ) {
+    guard let undone else { return }
+    let definition = replica.schema[id.entity]
+    for (older, field) in fields
+    where definition.olderFields.contains(older) && !field.isEmpty {
+      guard let key = definition.field(named: older.name), key.kind == .set,
+        fields[key] == nil,
+        let saves = replica.stored.state(of: key, in: id)?.clock.entries,
+        saves.contains(where: {
+          $0.device != undone.device || $0.count > undone.sequence
+        })
+      else { continue }
+      let location = FieldLocation(record: id, field: key)
+      if !left.contains(location) { left.append(location) }
     }
   }
 
