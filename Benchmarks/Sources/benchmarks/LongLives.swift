@@ -35,7 +35,7 @@ extension Suite {
     }
     addBytes(
       "W19", "stored for each of 10,000 purged records", per: 10_000,
-      target: 30, quick: 2381
+      target: 30, quick: 2892
     ) { scale in
       let data = Dataset(records: scale(10_000))
       let replica = try data.replica()
