@@ -66,6 +66,65 @@ import Testing
     #expect(a.undoHistory.redoName == "Create")
   }
 
+  /// This device dropped the contents while another one created the record
+  /// again, so an edit supersedes the mark of the purge.
+  @Test func undoOfEditKeepsRecordBesidePurge() throws {
+    let (a, b) = (Replica.empty(1), Replica.empty(2))
+    try a.write("ada", value: "old")
+    settle(a, b)
+    try a.save { $0[Sailor.self, "ada"].delete() }
+    settle(a, b)
+    try a.purgeDeletedRecords()
+    settle(a, b)
+    try b.write("ada", value: "new")
+    #expect(try a.purgeDeletedRecords().droppedRecords == [Sailor.ada])
+    settle(a, b)
+    #expect(marks(of: Sailor.ada, in: a).map(\.kind) == [.purge])
+    try a.save(undoable: "Edit") { $0[Sailor.self, "ada"].name = "newer" }
+    #expect(try a.undo().left == [])
+    #expect(a.ada?.name == "new")
+    #expect(marks(of: Sailor.ada, in: a) == [])
+  }
+
+  /// The redone deletion names itself, so that the record cannot return without
+  /// its contents.
+  @Test func redoneDeletionOfPurgedRecordIsFinal() throws {
+    let (a, b) = (Replica.empty(1), Replica.empty(2))
+    try a.write("ada", value: "Ada")
+    settle(a, b)
+    try a.save(undoable: "Delete") { $0[Sailor.self, "ada"].delete() }
+    try b.save { $0[Sailor.self, "ada"].delete() }
+    settle(a, b)
+    #expect(try b.purgeDeletedRecords().announcedRecords == [Sailor.ada])
+    // This device has not received the announcement.
+    try a.undo()
+    settle(a, b)
+    #expect(try a.purgeDeletedRecords().droppedRecords == [Sailor.ada])
+    try a.redo()
+    #expect(throws: SaveError.purged(Sailor.ada)) {
+      try a.save { $0.undelete(Sailor.ada) }
+    }
+  }
+
+  /// The redo left the record deleted, by another device.
+  @Test func undoOfRedoLeavesRecordThatAnotherDeviceRestored() throws {
+    let (a, b) = (Replica.empty(1), Replica.empty(2))
+    try a.save(undoable: "Create") { $0[Berth.self, "b"].name = "b" }
+    settle(a, b)
+    try b.save { $0[Berth.self, "b"].delete() }
+    try a.undo()
+    settle(a, b)
+    try a.redo()
+    settle(a, b)
+    #expect(a[Berth.self, "b"] == nil)
+    try b.save { $0.undelete(berth) }
+    settle(a, b)
+    #expect(a[Berth.self, "b"]?.name == "b")
+    #expect(try a.undo().left == [""])
+    settle(a, b)
+    #expect(a[Berth.self, "b"] != nil && b[Berth.self, "b"] != nil)
+  }
+
   /// The same history with and without purges.
   @Test func historiesWithPurgesShowTheSame() throws {
     var ends: [Twins.End: Int] = [:]
