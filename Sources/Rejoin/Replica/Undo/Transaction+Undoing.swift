@@ -61,6 +61,8 @@ extension Transaction {
   ) {
     guard let undone else { return }
     let definition = replica.schema[id.entity]
+    // Two older fields can have the name of one set.
+    var sets: Set<FieldKey> = []
     for (older, field) in fields
     where definition.olderFields.contains(older) && !field.isEmpty {
       guard let key = definition.field(named: older.name), key.kind == .set,
@@ -70,9 +72,9 @@ extension Transaction {
           $0.device != undone.device || $0.count > undone.sequence
         })
       else { continue }
-      let location = FieldLocation(record: id, field: key)
-      if !left.contains(location) { left.append(location) }
+      sets.insert(key)
     }
+    left += sets.map { FieldLocation(record: id, field: $0) }
   }
 
   private func stage(

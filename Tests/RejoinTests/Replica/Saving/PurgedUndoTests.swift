@@ -141,10 +141,10 @@ import Testing
   }
 }
 
-/// Two groups of devices with one history, of which only the first group purges.
+/// Two groups of devices that make the same saves.
 ///
-/// A save of an unrelated record replaces each purge in the other group, so that
-/// saves have the same dots.
+/// Only the first group purges. For each purge, the other group saves an
+/// unrelated record instead, so the other saves have the same dots in both.
 private struct Twins {
   enum End { case complete, difference }
 
@@ -214,7 +214,7 @@ private struct Twins {
       case .failure(let error): return "\(error)"
       }
     }
-    // The undo of a re-creation returns what a purge may have dropped.
+    // The undo of a re-creation returns other contents if a purge dropped them.
     let isDead = replica.recordForEditing(id).isDead
     let isUndoable = step % 3 != 0 && !isDead ? "Edit" : nil
     do {
