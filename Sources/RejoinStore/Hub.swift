@@ -67,12 +67,12 @@ public final class Hub: Sendable {
     connections: Int = 8, limits: Limits = Limits(),
     _ connect: @escaping @Sendable () throws -> any SQLConnection
   ) async throws {
-    precondition(
+    demand(
       connections > 0, "`connections` must be 1 or more, not \(connections)")
     for limit in [
       limits.recordsPerDelta, limits.devicesPerScope, limits.bytesPerRecord,
     ] {
-      precondition(limit > 0, "a limit must be 1 or more, not \(limit)")
+      demand(limit > 0, "a limit must be 1 or more, not \(limit)")
     }
     self.limits = limits
     pool = HubPool(connections: connections, limits: limits, connect) {

@@ -30,7 +30,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
   ///
   /// - Precondition: `bound` is positive.
   public mutating func number(below bound: Int) -> Int {
-    precondition(bound > 0, "there is no number below \(bound)")
+    demand(bound > 0, "there is no number below \(bound)")
     return Int(next() % UInt64(bound))
   }
 

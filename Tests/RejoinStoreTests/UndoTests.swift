@@ -378,11 +378,9 @@ import Testing
         _ = try replica.save { $0[Note.self, "1"].title = "Milk" }
       }
     }
-    #if DEBUG
-      let error = String(
-        decoding: try #require(process).standardErrorContent, as: UTF8.self)
-      #expect(error.contains("`export` must not change the replica"))
-    #endif
+    let error = String(
+      decoding: try #require(process).standardErrorContent, as: UTF8.self)
+    #expect(error.contains("`export` must not change the replica"))
   }
 
   @Test func versionAndDeltaAreOfOneMoment() async throws {

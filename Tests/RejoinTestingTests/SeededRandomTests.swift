@@ -16,6 +16,17 @@ import Testing
       ])
   }
 
+  @Test func thereIsNoNumberBelowZero() async throws {
+    let process = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      var random = SeededRandom(seed: 1)
+      _ = random.number(below: 0)
+    }
+    let text = String(decoding: process.standardErrorContent, as: UTF8.self)
+    #expect(text.contains("there is no number below 0"))
+  }
+
   @Test func theExampleIsRight() {
     var random = SeededRandom(seed: 7)
     #expect(random.number(below: 10) == 7)

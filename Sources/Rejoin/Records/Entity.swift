@@ -33,9 +33,26 @@ public protocol Entity: Sendable {
 
   /// The stored name of the entity, by default the name of the type.
   static var entityName: String { get }
+
+  // A schema finds rules in stored properties of instances. These requirements
+  // let it find a static rule, which would have no effect, and stop.
+
+  /// Not a declaration: the rule is a stored property of the instance.
+  ///
+  /// A ``Schema`` stops the program if this is ``DeletionRule/deleteWins``, and
+  /// the instance has no rule.
+  static var deletion: DeletionRule { get }
+  /// Not a declaration, like ``deletion``.
+  static var deletions: DeletionRule { get }
+  /// Not a declaration, like ``deletion``.
+  static var deletionRule: DeletionRule { get }
 }
 
 extension Entity {
   /// The name of the type.
   public static var entityName: String { "\(Self.self)" }
+
+  public static var deletion: DeletionRule { .updateWins }
+  public static var deletions: DeletionRule { .updateWins }
+  public static var deletionRule: DeletionRule { .updateWins }
 }

@@ -44,7 +44,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     let read: RunMap<SchemaName, [FieldKey]>
 
     init(_ definition: Definition) {
-      precondition(
+      demand(
         definition.quietFields.isSubset(of: definition.fields)
           && definition.quietFields.allSatisfy { $0.kind == .register },
         "`quietFields` must be registers among the `fields`")
@@ -93,10 +93,10 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   }
 
   private mutating func declare(_ name: SchemaName, _ definition: Definition) {
-    precondition(
+    demand(
       declared[name] == nil,
       "two entities are named \"\(name)\": rename one of them")
-    precondition(
+    demand(
       !BuiltIn.isBuiltIn(name.text),
       "the entity name \"\(name)\" is reserved for the library: rename it")
     declared.set(name, to: Declared(definition))
@@ -143,7 +143,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   @discardableResult
   func requireEntity(named entity: String) -> DeletionRule {
     if let rule = deletionIfEditable(entity) { return rule }
-    preconditionFailure(
+    stop(
       "The schema does not declare the entity \"\(entity)\". Create the replica with "
         + "`schema: [\(entity).self]`, or with `Schema([\"\(entity)\": "
         + ".init(fields: …)])` if you know its entities only at run time.")
@@ -188,7 +188,7 @@ extension Schema.Definition {
   fileprivate init<E: Entity>(_ entity: E) {
     let children = Mirror(reflecting: entity).children
     for name in ["id", "record"] {
-      precondition(
+      demand(
         !children.contains { $0.label == name },
         "\(E.entityName) has a property named `\(name)`, which every record has "
           + "already. Rename the property. The stored name of the field can stay."
@@ -196,14 +196,19 @@ extension Schema.Definition {
     }
     let properties = children.map(\.value)
     let rules = properties.compactMap { $0 as? DeletionRule }
-    precondition(
+    demand(
+      !rules.isEmpty
+        || ![E.deletion, E.deletions, E.deletionRule].contains(.deleteWins),
+      "\(E.entityName) has a static deletion rule, which has no effect: remove "
+        + "the word `static`")
+    demand(
       rules.count <= 1,
       "\(E.entityName) declares \(rules.count) deletion rules: remove all but "
         + "one of its properties of the type `DeletionRule`")
     self.init(deletion: rules.first ?? .updateWins)
     var names: Set<SchemaName> = []
     for case let field as any DeclaredField in properties {
-      precondition(
+      demand(
         names.insert(SchemaName(field.key.name)).inserted,
         "\(E.entityName) declares two fields named \"\(field.key.name)\": give "
           + "one of them another name, or read the older one with `fallingBackTo`"

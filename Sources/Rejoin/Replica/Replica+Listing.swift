@@ -77,7 +77,7 @@ extension Replica {
     of entity: String, after key: String?, limit: Int,
     _ body: (RecordState) -> Void
   ) {
-    precondition(
+    demand(
       limit >= 0, "`limit` must not be negative. Pass `nil` for no limit.")
     let (rule, records) = (schema.deletion(of: entity), stored.records)
     stored.sortRecords(of: entity)

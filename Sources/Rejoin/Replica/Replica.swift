@@ -139,7 +139,7 @@ public final class Replica {
       self.stored.identity.durableToken = token
     } else {
       let device = makeDeviceID()
-      precondition(
+      demand(
         self.stored.isUnused(device),
         "`makeDeviceID` returned \(device), which has been used: it must "
           + "return an ID that is new each time")
@@ -234,7 +234,7 @@ public final class Replica {
     as device: DeviceID, wallClock: WallClock? = nil,
     makeDeviceID: (() -> DeviceID)? = nil
   ) -> Replica {
-    precondition(
+    demand(
       stored.isUnused(device),
       "\(device) has been used: fork under a device ID that is new")
     var state = state

@@ -25,7 +25,7 @@ public struct FieldKey: Sendable {
   /// - Precondition: `name` and `variant` have 1 to 255 bytes, and `variant` is
   ///   not the name of `kind`.
   public init(_ name: String, _ kind: FieldKind, variant: String? = nil) {
-    precondition(
+    demand(
       FieldKey.isValid(name, kind, variant),
       "the name of a field and its variant must have 1 to 255 bytes, the variant "
         + "must differ from the kind's name, and the kind must be one that a schema "

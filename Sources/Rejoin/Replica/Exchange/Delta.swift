@@ -51,7 +51,7 @@ public struct Delta: Sendable {
   public init(_ changes: [Change]) {
     let sorted = changes.sorted { $0.id < $1.id }
     for (one, next) in zip(sorted, sorted.dropFirst()) {
-      precondition(
+      demand(
         one.id < next.id,
         "two changes are of \(one.id): expected one change of each record")
     }
