@@ -91,14 +91,19 @@ public struct Coded<Content: Codable & Hashable & Sendable>: FieldValue,
   /// Wraps a value.
   public init(_ content: Content) { self.content = content }
 
-  /// The value as JSON with sorted keys, so equal values have equal bytes.
+  /// The value as JSON, so that equal values have equal bytes.
+  ///
+  /// Keys are sorted. The elements of a `Set` are sorted by their bytes, and so
+  /// are those of a dictionary whose keys are not keys in JSON. If the
+  /// `encode(to:)` of a type calls
+  /// that of a set, the set is not sorted: encode it in a container instead.
   ///
   /// A value that cannot be encoded, such as an infinite number, becomes
   /// `null`.
   public var fieldValue: Value {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(content) else { return .null }
+    guard let data = try? JSONEncoder().encodeSorted(content) else {
+      return .null
+    }
     return .bytes(Array(data))
   }
 
