@@ -36,14 +36,16 @@ struct ReplayCommand {
         text: """
           save, delete, undelete   change records on the device "on"
           undo, redo               undo the last of these saves, or redo it
-          sync, merge              bring the changes of the device "from" to "to":
-                                   as a delta, or as the whole state
+          sync, merge              bring the changes of the device "from" to "to"
+                                   in a delta; with sync, each device also shows
+                                   its version
           delta, split, apply      keep a delta, split it into parts, and apply it
                                    at any later time; with "bytes": N, keep the
                                    first part of a transfer, which another delta
                                    continues
           import, pull             import existing rows once, or pull rows of a
-                                   "server" repeatedly
+                                   "server" repeatedly; "at" of a pull is the
+                                   server's time, and "now" that of the device
           purge, fold              drop deleted records and fold ledgers, up to
                                    the stability cut
           retire                   stop waiting for a device's acknowledgment

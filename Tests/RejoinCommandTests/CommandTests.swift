@@ -65,6 +65,12 @@ import Testing
     #expect(try rejoin(name, "--unknown").code == 2)
   }
 
+  @Test func helpSaysWhatSyncAndMergeSend() throws {
+    let text = try rejoin("replay", "--help").text
+    #expect(text.contains("in a delta"))
+    #expect(!text.contains("whole state"))
+  }
+
   @Test(arguments: [
     "replay - < '\(script)'", "replay <(cat '\(script)')",
     "inspect - < '\(message)'", "inspect <(cat '\(message)')",

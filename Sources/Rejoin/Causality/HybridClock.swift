@@ -89,7 +89,7 @@ public struct HybridClock: Hashable, Sendable {
   }
 
   /// Returns the wall-clock time plus the maximum skew.
-  private func bound(_ now: Int64) -> Timestamp {
+  func bound(_ now: Int64) -> Timestamp {
     let (ahead, overflow) = now.addingReportingOverflow(skewLimit)
     return Timestamp(milliseconds: overflow ? .max : ahead)
   }

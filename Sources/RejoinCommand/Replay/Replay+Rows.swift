@@ -15,7 +15,9 @@ extension Replay {
   }
 
   func pull(_ line: inout ScriptLine) throws(ScriptError) {
-    let replica = try devices.replica(try line.text("on"), in: line)
+    let name = try line.text("on")
+    let replica = try devices.replica(name, in: line)
+    devices.set(name, time: try line.time("now"))
     let server = try line.text("server")
     guard let time = try line.time() else {
       throw line.error(

@@ -129,7 +129,7 @@ struct Replay {
     return replica
   }
 
-  func attempt(_ save: () throws(SaveError) -> SaveReport) {
+  func attempt<Report>(_ save: () throws(SaveError) -> Report) {
     do {
       _ = try save()
     } catch {

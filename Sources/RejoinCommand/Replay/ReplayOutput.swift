@@ -172,6 +172,7 @@ extension SaveError {
     case .counterOverflow: "counterOverflow"
     case .emptyKey: "emptyKey"
     case .keyTooLong: "keyTooLong"
+    case .serverNameTooLong: "serverNameTooLong"
     case .recordTooLarge: "recordTooLarge"
     case .purged: "purged"
     case .observedKind: "observedKind"

@@ -104,10 +104,12 @@ struct ScriptLine {
   }
 
   /// Takes an optional wall-clock time in milliseconds.
-  mutating func time() throws(ScriptError) -> Int64? {
-    guard let json = take("at") else { return nil }
+  mutating func time(
+    _ key: SchemaName = "at"
+  ) throws(ScriptError) -> Int64? {
+    guard let json = take(key) else { return nil }
     guard case .scalar(.int(let time)) = json else {
-      throw error("\"at\" must be an integer, a time in milliseconds")
+      throw error("\"\(key)\" must be an integer, a time in milliseconds")
     }
     return time
   }

@@ -47,7 +47,13 @@ extension OracleReplica {
     as device: DeviceID, now: Int64
   ) -> Int? {
     let dot = Dot(device, clock[device] + 1)
-    let time = Timestamp(milliseconds: milliseconds)
+    // A time that the device's clock cannot reach is wrong.
+    let last =
+      now > .max - Self.maximumClockSkew
+      ? .max : now + Self.maximumClockSkew
+    let bound = Timestamp(milliseconds: last)
+    let isWrong = Timestamp(milliseconds: milliseconds) > bound
+    let time = Timestamp(milliseconds: isWrong ? now : milliseconds)
     let pullDevices = pullDevices(of: server).union([device])
     var save = OracleSave(dot: dot, time: time)
     func write(_ value: Value?, to path: FieldPath) {
@@ -66,7 +72,11 @@ extension OracleReplica {
       for (key, verbs) in record.verbs {
         guard case .write(let value) = verbs.last else { continue }
         let pulled = field(FieldPath(memory, key)).write
-        if let pulled, pulled.value == value || time <= pulled.time {
+        if let pulled,
+          pulled.value == value
+            || pulled.time <= bound
+              && (time < pulled.time || time == pulled.time && !isWrong)
+        {
           old[key] = .some(pulled.value)
         } else {
           new[key] = .some(value)

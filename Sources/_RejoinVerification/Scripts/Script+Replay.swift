@@ -186,14 +186,11 @@ private struct ReplayPrinter {
     case .bringIn(let i, let rows) where isThere(i):
       add("import", "on", i, [("records", records(rows))])
     case .pull(let i, let server, let time, let rows) where isThere(i):
-      // The time of the pull is the server's, so the line before sets the
-      // device's clock.
-      add("backup", "on", i, [("as", "\"clock\"")])
       lines.append(
         ReplayJSON.object([
           ("do", "\"pull\""), ("on", name(i)),
           ("server", ReplayJSON.text(server)), ("records", records(rows)),
-          ("at", "\(time)"),
+          ("at", "\(time)"), ("now", "\(now[i] ?? 0)"),
         ]))
     default: break
     }

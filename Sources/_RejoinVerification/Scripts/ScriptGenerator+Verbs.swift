@@ -56,13 +56,17 @@ extension ScriptGenerator {
   }
 
   /// Returns a pull of rows from one of two servers, with a time near the
-  /// device's.
+  /// device's or a wrong one.
   mutating func pull(on i: Int, at now: Int64) -> ScriptStep {
     let registers = universe.fields.filter { $0.kind == .register }
     let rows = (0...random.number(below: 3)).map { _ in
       row(of: random.pick(universe.records), registers)
     }
-    let time = now &+ Int64(random.number(below: 5) - 2) * 60_000
+    let kind = random.number(below: 8)
+    let time =
+      kind < 5
+      ? now &+ Int64(kind - 2) * 60_000
+      : [.min, now &+ 300_001, .max][kind - 5]
     return .pull(
       on: i, from: random.chance(percent: 70) ? "S" : "T", at: time, rows)
   }

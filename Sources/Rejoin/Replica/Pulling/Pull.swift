@@ -5,6 +5,14 @@ struct Pull {
   let server: String
   let dot: Dot
   let time: Timestamp
+  /// Whether the current time replaced the server's.
+  ///
+  /// Rows with such a time are later than all that arrived before.
+  private let isCorrected: Bool
+  /// The latest possible time.
+  ///
+  /// A device with a wrong clock stores later times.
+  private let bound: Timestamp
   /// The digest of the save so far.
   ///
   /// It depends on the order of the writes.
@@ -17,9 +25,12 @@ struct Pull {
   /// This save observes the saves of the devices that do.
   private var isPullDevice: [DeviceID: Bool]
 
-  init(server: String, dot: Dot, time: Timestamp, digest: Digest) {
-    (self.server, self.dot) = (server, dot)
-    (self.time, self.digest) = (time, digest)
+  init(
+    server: String, dot: Dot, time: Timestamp, isCorrected: Bool,
+    notAfter bound: Timestamp, digest: Digest
+  ) {
+    (self.server, self.dot, self.digest) = (server, dot, digest)
+    (self.time, self.isCorrected, self.bound) = (time, isCorrected, bound)
     isPullDevice = [dot.device: true]
   }
 
@@ -51,7 +62,7 @@ struct Pull {
     of edit: FieldEdit, to key: FieldKey, in id: RecordID
   ) -> Value? {
     guard case .write(let value) = edit else {
-      preconditionFailure(
+      stop(
         "a pull cannot write the field \"\(key.name)\" of \(id), which is of "
           + "the kind \(key.kind): write only registers")
     }
@@ -71,7 +82,10 @@ struct Pull {
     guard let last = stored.state(of: key, in: memory)?.write else {
       return (key, value, true)
     }
-    let isNew = last.value != value && time > last.time
+    // The clock of the device may stand still.
+    let isLater =
+      isCorrected ? time >= last.time : time > last.time
+    let isNew = last.value != value && (isLater || last.time > bound)
     return (key, isNew ? value : last.value, isNew)
   }
 

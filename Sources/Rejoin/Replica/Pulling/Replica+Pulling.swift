@@ -19,6 +19,10 @@ extension Replica {
   /// concurrent and appear as a conflict. Two installations that pull the same
   /// rows write the same values, which is not a conflict.
   ///
+  /// A time that is later than the wall clock by more than the maximum skew
+  /// counts as the current time, and ``MergeReport/correctedServerTime`` is set.
+  /// Such a time of an earlier pull does not hide later rows.
+  ///
   /// The method does not import deletions of rows. Delete the record in a save.
   ///
   /// The replica stores each pulled row in another record, too, whose key
@@ -46,28 +50,36 @@ extension Replica {
     for row in rows {
       let memory = RecordID(pulling: row.key, from: server).key.utf8.count
       if memory > Limits.keyBytes {
-        let rest = memory - row.key.key.utf8.count
-        throw .keyTooLong(row.key, limit: max(0, Limits.keyBytes - rest))
+        let limit = Limits.keyBytes - (memory - row.key.key.utf8.count)
+        if limit < 1 { throw .serverNameTooLong(server) }
+        throw .keyTooLong(row.key, limit: limit)
       }
     }
     let device = try pullDevice(for: server)
     let last = stored.version[device]
     guard last.sequence < .max else { throw .numbersExhausted(device) }
+    let (now, stamp) = (wallClock.now, Timestamp(milliseconds: time))
+    let bound = stored.hybrid.bound(now)
+    let isAhead = stamp > bound
     var pull = Pull(
       server: server, dot: Dot(device, last.sequence + 1),
-      time: Timestamp(milliseconds: time), digest: Digest(seed: last.digest))
+      time: isAhead ? Timestamp(milliseconds: now) : stamp,
+      isCorrected: isAhead, notAfter: bound, digest: Digest(seed: last.digest))
     pull.digest.add(pull.dot.sequence)
     pull.digest.add(pull.time.rawValue)
     for row in rows {
       pull.take(
         row.content.edits(named: empty.stored.names), of: row.key, from: stored)
     }
-    if pull.changes.isEmpty { return MergeReport() }
+    var report = MergeReport()
+    if isAhead { report.correctedServerTime = time }
+    if pull.changes.isEmpty { return report }
     // A delta with a later save of an own device reveals a rollback. Therefore,
     // the pull device is not an own device while its delta is applied.
     stored.identity.setPullDevice(nil, for: SchemaName(server))
     defer { stored.identity.setPullDevice(device, for: SchemaName(server)) }
-    return apply(pull.delta(after: last, enrolling: stored))
+    report.add(apply(pull.delta(after: last, enrolling: stored)))
+    return report
   }
 
   /// Returns the device that pulls from a server, or a new one before the first
