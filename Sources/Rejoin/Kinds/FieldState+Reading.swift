@@ -5,6 +5,14 @@ extension FieldState {
   /// wrote the field.
   package var shownValues: [Value]? { read { $0.shownValues } }
 
+  /// Whether no save touched the field.
+  var isInitial: Bool { readField { $0.isInitial } }
+
+  /// Returns whether a set contains an element.
+  func contains(_ element: Value) -> Bool {
+    store(of: DotMap.self)?.contains(element) ?? false
+  }
+
   /// Whether the field has content that a re-creation of the record drops.
   package var hasContent: Bool { read { $0.hasContent } }
 
@@ -30,12 +38,13 @@ extension FieldState {
     return read { overwriting($0) }
   }
 
-  /// Returns the shown content that the join of `part` may change.
-  func shown(in part: FieldState) -> [UInt64] {
-    func shown<Store: FieldStore>(_ store: Store) -> [UInt64] {
-      part.store(of: Store.self).map(store.shown) ?? []
+  /// Returns the content that the join of `part` may change.
+  func content(changedBy part: FieldState) -> FieldState {
+    func content<Store: FieldStore>(_ store: Store) -> FieldState {
+      let content = part.store(of: Store.self).map(store.content(changedBy:))
+      return FieldState(Causal(content ?? store, clock))
     }
-    return read { shown($0) }
+    return read { content($0) }
   }
 
   /// Returns the dots with different content in the two states.

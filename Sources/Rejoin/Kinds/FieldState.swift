@@ -136,6 +136,8 @@ protocol FieldChange {
 protocol CausalField {
   var clock: VectorClock { get }
   func lastSave(of device: DeviceID) -> UInt64
+  /// Whether the field has seen no saves.
+  var isInitial: Bool { get }
   /// Whether the field has seen saves but contains no content.
   var isEmptied: Bool { get }
   /// An upper bound of the number of bytes that the field takes in a message.

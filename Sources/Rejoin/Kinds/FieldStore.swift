@@ -56,10 +56,10 @@ package protocol FieldStore: DotStore {
   /// Returns whether both stores show the same content.
   func shows(sameAs other: Self) -> Bool
 
-  /// Returns the shown content that the join of `part` may change.
+  /// Returns the content that the join of `part` may change.
   ///
-  /// The numbers can be compared before and after the join.
-  func shown(in part: Self) -> [UInt64]
+  /// Results before and after the join differ exactly if the store does.
+  func content(changedBy part: Self) -> Self
 
   /// Whether the store may contain a reference. Always `true` for a set.
   var mayContainReferences: Bool { get }
@@ -171,7 +171,7 @@ extension FieldStore {
 
   package var isWhole: Bool { true }
 
-  package func shown(in part: Self) -> [UInt64] { [] }
+  package func content(changedBy part: Self) -> Self { self }
 
   package func part(
     _ missing: MissingPart

@@ -86,6 +86,7 @@ extension OracleReplica {
     let open = edits.filter { edit in
       deletions.contains { !isSeen(edit, by: $0, of: id) }
     }
+    if open.isEmpty { return nil }
     return .init(
       deletions: deletions.filter { !unseen(open, by: $0).isEmpty }
         .map { history.saves[$0].dot }.sorted(),

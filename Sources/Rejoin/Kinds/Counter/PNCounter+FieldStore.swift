@@ -103,10 +103,6 @@ extension PNCounter: FieldStore {
   /// It includes the decisions of a later reset.
   package var byteBound: Int { 2 * ByteBound.sums * entries.count }
 
-  package func shown(in part: Self) -> [UInt64] {
-    [UInt64(bitPattern: value)]
-  }
-
   package func forEachSave(_ body: (Dot, Timestamp?) -> Void) {
     for entry in entries { body(Dot(entry.device, entry.sequence), nil) }
   }

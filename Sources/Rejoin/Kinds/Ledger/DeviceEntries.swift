@@ -61,7 +61,7 @@ package struct DeviceEntries: Sendable {
 
   /// The sum of all entries, including the canceled ones.
   package var sum: WideInt {
-    tail.reduce(foldedSum) { $0 + WideInt($1.amount) }
+    foldedSum + tail.sum
   }
 
   /// The sum of the entries that are not canceled.
@@ -129,6 +129,22 @@ package struct DeviceEntries: Sendable {
     turn(other.cancellation)
   }
 
+  /// Returns the entries that a join of other entries changes.
+  ///
+  /// Earlier entries are folded. They have a sum only if those of `other` do.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of the other entries, if
+  ///   they continue these entries.
+  func content(changedBy other: DeviceEntries) -> DeviceEntries {
+    let start = max(folded, other.folded, other.cancellation.decided)
+    let tail = Array(entries(after: start))
+    let earlier = other.foldedSum == 0 ? 0 : sum - tail.sum
+    return DeviceEntries(
+      folded: count - UInt64(tail.count), sum: earlier,
+      cancellation: cancellation, tail: tail)
+  }
+
+  /// Returns the entries after the first `count`, except folded ones.
   private func entries(after count: UInt64) -> ArraySlice<Entry> {
     count > folded ? tail.dropFirst(Int(clamping: count - folded)) : tail[...]
   }
@@ -152,6 +168,11 @@ package struct DeviceEntries: Sendable {
   }
 }
 
+extension [DeviceEntries.Entry] {
+  /// The sum of the amounts.
+  fileprivate var sum: WideInt { reduce(0) { $0 + WideInt($1.amount) } }
+}
+
 extension DeviceEntries.Entry {
   /// Orders two entries at one index, which differ only if a device ID was used
   /// twice.
@@ -166,11 +187,20 @@ extension DeviceEntries.Entry {
   }
 }
 
+extension DeviceEntries {
+  /// Returns whether the entries are equal, although either may fold more.
+  ///
+  /// Entries of one number and one sum differ only if a device ID was used
+  /// twice.
+  func hasEntries(of other: DeviceEntries) -> Bool {
+    count == other.count && sum == other.sum
+      && entries(after: other.folded) == other.entries(after: folded)
+  }
+}
+
 extension DeviceEntries: Hashable {
-  /// Compares numbers and sums of entries, because folding must not affect
-  /// equality.
   package static func == (a: DeviceEntries, b: DeviceEntries) -> Bool {
-    a.count == b.count && a.sum == b.sum && a.cancellation == b.cancellation
+    a.hasEntries(of: b) && a.cancellation == b.cancellation
   }
 
   package func hash(into hasher: inout Hasher) {

@@ -76,7 +76,17 @@ extension Ledger: FieldStore {
     }
   }
 
-  package func shows(sameAs other: Self) -> Bool { total == other.total }
+  /// Returns whether both ledgers have the same entries and cancellations.
+  ///
+  /// Entries can differ although their total is the same.
+  package func shows(sameAs other: Self) -> Bool {
+    Set(lines.keys).union(other.lines.keys).allSatisfy { device in
+      let mine = lines[device] ?? DeviceEntries()
+      let theirs = other.lines[device] ?? DeviceEntries()
+      return mine.hasEntries(of: theirs)
+        && mine.cancellation.canceled == theirs.cancellation.canceled
+    }
+  }
 
   package var byteBound: Int {
     lines.values.reduce(0) { sum, line in
@@ -86,11 +96,12 @@ extension Ledger: FieldStore {
     }
   }
 
-  /// Returns the number of entries and of canceled entries of each device.
-  package func shown(in part: Self) -> [UInt64] {
-    part.lines.keys.flatMap { device in
-      lines[device].map { [$0.count, $0.cancellation.canceled] } ?? [0, 0]
+  package func content(changedBy part: Self) -> Self {
+    var content: [DeviceID: DeviceEntries] = [:]
+    for (device, theirs) in part.lines {
+      content[device] = lines[device]?.content(changedBy: theirs)
     }
+    return Ledger(lines: content)
   }
 
   package func forEachSave(_ body: (Dot, Timestamp?) -> Void) {

@@ -40,8 +40,10 @@ extension DotMap: FieldStore {
     elements == other.elements
   }
 
-  package func shown(in part: Self) -> [UInt64] {
-    part.entries.map { contains($0.key) ? 1 : 0 }
+  package func content(changedBy part: Self) -> Self {
+    DotMap(
+      part.entries.map { ($0.key, self[$0.key]) }
+        .filter { !$0.siblings.isEmpty })
   }
 
   package var mayContainReferences: Bool { true }

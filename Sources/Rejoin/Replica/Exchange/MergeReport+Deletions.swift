@@ -35,24 +35,34 @@ extension MergeReport {
     let old = all.filter { former.marks[$0.dot] != nil }
     let newEdits = edits.saves(beyond: former.edits)
     guard
-      new.leave(former.edits) || old.leave(newEdits)
+      let met = new.first(leaving: former.edits)
+        ?? old.first(leaving: newEdits)
     else { return }
-    let open = edits.saves(beyond: all.commonlyCovered)
-    let pairs = all.count * open.entries.count
-    let isListed =
-      pairs <= MergeReport.pairLimit
-      && deletionPairs < MergeReport.conflictLimit
-    deletionPairs += pairs
-    let deletions =
-      isListed ? all.filter { [$0].leave(open) } : Array(all.prefix(1))
+    var (deletions, open) = (all, edits)
+    if all.count * edits.entries.count <= MergeReport.searchLimit {
+      open = edits.saves(beyond: all.commonlyCovered)
+      deletions = all.filter { [$0].first(leaving: open) != nil }
+      // A save of the message replaced the edit that a deletion met.
+      if open.isEmpty { return }
+    }
+    let pairs = deletions.count * open.entries.count
+    if pairs > MergeReport.pairLimit
+      || deletionPairs >= MergeReport.conflictLimit
+    {
+      (deletions, open) = ([met.deletion], VectorClock(met.edit))
+    }
+    deletionPairs += deletions.count * open.entries.count
     deletionConflicts.append(
       DeletionConflict(
         record: record.id,
         deletions: deletions.map { .init(dot: $0.dot, time: $0.payload.time) },
-        edits: open.entries.prefix(isListed ? pairs : 1)
-          .map { Dot($0.device, $0.count) }, rule: rule,
+        edits: open.entries.map { Dot($0.device, $0.count) }, rule: rule,
         exists: now.holds(rule)))
   }
+
+  /// The maximum number of deletions times edits of one record that are all
+  /// compared.
+  static let searchLimit = 1 << 16
 }
 
 extension [Siblings<ExistenceMark>.Element] {
@@ -64,8 +74,17 @@ extension [Siblings<ExistenceMark>.Element] {
     }
   }
 
-  /// Returns whether any deletion leaves some saves uncovered.
-  fileprivate func leave(_ saves: VectorClock) -> Bool {
-    !isEmpty && !saves.isContained(in: commonlyCovered)
+  /// Returns a deletion that leaves some save uncovered, and that save.
+  fileprivate func first(
+    leaving saves: VectorClock
+  ) -> (deletion: Element, edit: Dot)? {
+    if saves.isEmpty { return nil }
+    for deletion in self {
+      let covered = deletion.payload.covered ?? VectorClock()
+      if saves.isContained(in: covered) { continue }
+      let left = saves.entries.first { $0.count > covered[$0.device] }
+      if let left { return (deletion, Dot(left.device, left.count)) }
+    }
+    return nil
   }
 }

@@ -26,11 +26,12 @@ extension MergeReport {
     keepingValues: Bool
   ) {
     let old = keepingValues ? mine : nil
-    let (clock, before) = (mine.clock, mine.shown(in: fragment.state))
+    let before = mine.content(changedBy: fragment.state)
     mine.merge(fragment)
-    if mine.clock == clock { return }
+    let after = mine.content(changedBy: fragment.state)
+    if after == before { return }
     changedRecords.insert(location.record)
-    if mine.shown(in: fragment.state) == before { return }
+    if after.shows(sameAs: before) { return }
     changedFields.insert(location)
     if let old {
       fieldChanges.append(FieldChange(location: location, old: old, new: mine))

@@ -130,9 +130,9 @@ public struct MergeReport: Sendable {
   /// The records that one side deleted and the other side concurrently edited,
   /// except the library's own records.
   ///
-  /// If a record has more than 1,024 pairs of a deletion and an edit, or the
-  /// report already has 100,000, the list contains one deletion and one edit of
-  /// the record.
+  /// The list contains one deletion and one edit of a record if the record has
+  /// more than 1,024 pairs of them, if its deletions times its edits are more
+  /// than 65,536, or if the report already has 100,000 pairs.
   public internal(set) var deletionConflicts: [DeletionConflict] = []
   /// The number of pairs of a deletion and an edit in ``deletionConflicts``.
   var deletionPairs = 0
@@ -154,6 +154,12 @@ public struct MergeReport: Sendable {
   /// The retired devices that are back on the roster because later saves
   /// arrived from them.
   public internal(set) var reactivatedDevices: Set<DeviceID> = []
+  /// The server's time that ``Replica/importRows(from:modifiedAt:_:)`` replaced
+  /// by the current time, because it is later by more than the maximum skew, or
+  /// `nil`.
+  ///
+  /// The clock of the server or that of the device is wrong.
+  public internal(set) var correctedServerTime: Int64?
   /// The fields that arrived with another kind than the schema declares.
   ///
   /// The replica keeps them in addition to the declared fields, but does not
@@ -184,18 +190,21 @@ public struct MergeReport: Sendable {
     lastSaveBeforeRollback =
       other.lastSaveBeforeRollback ?? lastSaveBeforeRollback
     reactivatedDevices.formUnion(other.reactivatedDevices)
+    correctedServerTime = other.correctedServerTime ?? correctedServerTime
     kindMismatches.formUnion(other.kindMismatches)
     hasAdvanced = hasAdvanced || other.hasAdvanced
     _checkInvariants()
   }
 
   /// Whether the report lists a fault: a gap, a rollback, a device ID in use
-  /// twice, or a field of another kind than the schema declares.
+  /// twice, a wrong time of a server, or a field of another kind than the schema
+  /// declares.
   ///
   /// Conflicts and reactivated devices are not faults.
   public var hasFaults: Bool {
     !gaps.isEmpty || !equivocations.isEmpty || !forkedDevices.isEmpty
-      || lastSaveBeforeRollback != nil || !kindMismatches.isEmpty
+      || lastSaveBeforeRollback != nil || correctedServerTime != nil
+      || !kindMismatches.isEmpty
   }
 }
 
