@@ -19,6 +19,8 @@ package final class ChangeObservers: Sendable {
     var ofAll: [Int: Observer] = [:]
     /// The observers of single records.
     var ofRecord: [RecordID: [Int: Observer]] = [:]
+    /// The records that are observed since the last update of an index.
+    var added: Set<RecordID> = []
     var count = 0
     /// The reason why the observers ended, or `nil` if they did not.
     var failure: StoreError?
@@ -39,10 +41,26 @@ package final class ChangeObservers: Sendable {
     state.withLock { $0.ofAll.isEmpty && $0.ofRecord.isEmpty }
   }
 
-  /// Whether the observers need the former states of records.
-  ///
-  /// Only observers of all records need them.
-  var wantOld: Bool { state.withLock { !$0.ofAll.isEmpty } }
+  /// Updates the index of the observed records, which is `nil` without
+  /// observers.
+  func update(_ index: inout ReferrerIndex?, of replica: Replica) {
+    let (isOfAll, added, count) = state.withLock { state in
+      defer { state.added = [] }
+      return (!state.ofAll.isEmpty, state.added, state.ofRecord.count)
+    }
+    if isOfAll {
+      if index?.isOfAll != true { index = ReferrerIndex(ofAll: replica) }
+    } else if count == 0 {
+      index = nil
+    } else if let observed = index?.observed?.count, observed <= 2 * count + 64
+    {
+      index?.observe(added, in: replica)
+    } else {
+      // Start again without the records whose observers ended.
+      index = ReferrerIndex()
+      index?.observe(state.withLock { Set($0.ofRecord.keys) }, in: replica)
+    }
+  }
 
   /// The reason why the observers ended, or `nil` if they did not.
   var failure: StoreError? { state.withLock(\.failure) }
@@ -65,6 +83,7 @@ package final class ChangeObservers: Sendable {
       if state.failure == nil {
         if let record {
           state.ofRecord[record, default: [:]][state.count] = observer
+          state.added.insert(record)
         } else {
           state.ofAll[state.count] = observer
         }
@@ -88,6 +107,7 @@ package final class ChangeObservers: Sendable {
       state.ofRecord[record]?[number] = nil
       if state.ofRecord[record]?.isEmpty == true {
         state.ofRecord[record] = nil
+        state.added.remove(record)
       }
     }
   }

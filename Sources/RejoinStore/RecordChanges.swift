@@ -9,16 +9,15 @@ import Rejoin
 ///     }
 ///
 /// A store passes the changes to its observers (see ``ReplicaStore/changes``)
-/// and to closures that write tables of the app.
+/// and to closures that write tables of the app. Observers also receive the
+/// records whose references start or stop to be shown, because the records that
+/// they refer to appear or disappear.
 public struct RecordChanges: Sendable {
   /// A record before and after a change.
   public struct Change: Sendable {
     /// The ID of the record.
     public let id: RecordID
     /// The record before the change, or `nil` if no earlier save touched it.
-    ///
-    /// A reference reads as unset if its record does not exist after the
-    /// change.
     public let old: Record?
     /// The record after the change.
     public internal(set) var new: Record?

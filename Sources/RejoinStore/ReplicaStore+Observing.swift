@@ -36,11 +36,11 @@ extension ReplicaStore {
   /// for each observer, and iterate it only once.
   ///
   /// A reference reads as unset while its record doesn't exist. If that record
-  /// is deleted, the change lists only that record, not the records that refer
-  /// to it.
+  /// appears or disappears, the change also lists the records that refer to it.
   ///
   /// - Complexity: O(*n*), where *n* is the number of records. While the store
-  ///   has observers, each change copies the fields that it modifies.
+  ///   has observers, it keeps an index of references, and each change copies
+  ///   the fields that it modifies.
   public var changes: StoreUpdates {
     // The store runs one call at a time, so no change can happen in between.
     StoreUpdates(
@@ -57,8 +57,11 @@ extension ReplicaStore {
   /// ``changes``. Create a sequence for each observer, and iterate it only
   /// once.
   ///
-  /// - Complexity: A change of another record has no cost, regardless of the
-  ///   number of observers of this record.
+  /// The sequence has a new value as well when a record that this one refers to
+  /// appears or disappears.
+  ///
+  /// - Complexity: Any other change of another record has no cost, regardless
+  ///   of the number of observers of this record.
   public nonisolated func values<E: Entity>(
     of entity: E.Type, key: String
   ) -> RecordValues<E> {

@@ -14,6 +14,8 @@ package final class StoredScope {
   package private(set) var deviceChange: Replica.DeviceChange?
   /// The observers of the scope's changes.
   package let observers = ChangeObservers()
+  /// The references of the observed records, or `nil` without observers.
+  private var referrers: ReferrerIndex?
   private let connection: any SQLConnection
   private let keeper: any TokenStorage
   private let name: [UInt8]
@@ -160,15 +162,19 @@ package final class StoredScope {
     let formerUndo = undoRows
     replica.hasExported = false
     let value: Value
+    var isIndexed = false
     let head = StoredHead(replica.stored)
     rows.begin()
     let mark = observers.mark
-    if tells || !observers.isEmpty {
-      replica.keepFormerRecords(withStates: tells || observers.wantOld)
+    observers.update(&referrers, of: replica)
+    if tells || referrers != nil {
+      replica.keepFormerRecords(of: tells ? nil : referrers)
     }
     do {
       value = try body(replica)
-      let changes = RecordChanges(replica.takeDifferences(), replica.schema)
+      isIndexed = true
+      let (changed, referring) = replica.takeDifferences(&referrers)
+      let changes = RecordChanges(changed, replica.schema)
       try tables(changes)
       do {
         // SQLite rolls back a transaction by itself after some errors.
@@ -183,8 +189,13 @@ package final class StoredScope {
       } catch { throw StoreError(writing: error) }
       replica.hasChangedUndoHistory = false
       if let change = replica.deviceChange { deviceChange = change }
-      observers.tell(changes, upTo: mark)
+      observers.tell(
+        referring.isEmpty
+          ? changes
+          : RecordChanges(changed.merging(referring) { $1 }, replica.schema),
+        upTo: mark)
     } catch {
+      if isIndexed { referrers = nil }
       // Ignore the error if the connection already rolled back.
       try? connection.run("ROLLBACK")
       undoRows = formerUndo
@@ -267,7 +278,7 @@ package final class StoredScope {
     try keepToken()
     let version = replica.stored.version
     defer {
-      precondition(
+      demand(
         !replica.hasChangedRecords && !replica.hasChangedUndoHistory
           && version == replica.stored.version,
         "`export` must not change the replica. Use `save` or `withReplica`.")

@@ -22,9 +22,14 @@ extension Replica {
   }
 
   /// Reads a record that may be in a former state.
-  func record(_ state: consuming RecordState) -> Record {
+  ///
+  /// - Parameter existed: Whether some records existed with that state. All
+  ///   others existed if they exist now.
+  func record(
+    _ state: consuming RecordState, _ existed: [RecordID: Bool] = [:]
+  ) -> Record {
     let rule = schema.deletion(of: state.id.entity)
-    let dangling = dangling(in: state)
+    let dangling = dangling(in: state, existed)
     // Consume the state: a copy would cost a tenth of reading a field.
     return Record(
       state: state, names: stored.names, rule: rule, dangling: dangling)
@@ -53,12 +58,14 @@ extension Replica {
   ///
   /// The result includes all references that a field may show, because reading
   /// also filters conflicts and elements.
-  private func dangling(in state: RecordState) -> Set<RecordID> {
+  private func dangling(
+    in state: RecordState, _ existed: [RecordID: Bool]
+  ) -> Set<RecordID> {
     var dangling: Set<RecordID> = []
     guard state.mayContainReferences else { return dangling }
     for slot in state.slots {
       slot.state.forEachReference { id in
-        if !exists(id) { dangling.insert(id) }
+        if !(existed[id] ?? exists(id)) { dangling.insert(id) }
       }
     }
     return dangling
