@@ -14,6 +14,17 @@ public struct ContextReport: Sendable {
   ///
   /// Each has the last concurrent save of every device that edited it.
   public internal(set) var survivingRecords: [RecordID: [Dot]] = [:]
+  /// The records that stay deleted although the save edited them.
+  ///
+  /// The entity declares `deleteWins`, and the context had not seen a deletion
+  /// of the record. The edits are saved but not shown. They appear if the
+  /// deletion is undone, or after `Transaction.undelete(_:)`:
+  ///
+  ///     let report = try context.commit(&draft)
+  ///     for id in report.hiddenRecords {
+  ///       try replica.save { $0.undelete(id) }
+  ///     }
+  public internal(set) var hiddenRecords: Set<RecordID> = []
   /// The changes by either side that the policy did not keep.
   public internal(set) var dropped: [DroppedChange] = []
   /// The records in conflict, including those that the policy resolved.

@@ -43,6 +43,22 @@ public struct DroppedChange: Hashable, Sendable {
   public let rule: String
 }
 
+extension DroppedChange {
+  /// Reports a sibling at the maximum timestamp.
+  ///
+  /// No later timestamp exists, so even a concurrent write supersedes it.
+  init(
+    _ superseded: SaveReport.SupersededWrite, by value: Value?,
+    of device: DeviceID, rule: String
+  ) {
+    self.init(
+      record: superseded.record, field: superseded.field,
+      content: .value(
+        dropped: .init(superseded.write),
+        kept: .init(value: value, device: device, time: nil)), rule: rule)
+  }
+}
+
 extension DroppedChange.Side {
   init(_ write: RegisterWrite?) {
     self.init(

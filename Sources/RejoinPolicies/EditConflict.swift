@@ -28,6 +28,9 @@ public struct EditConflict: Hashable, Codable, Sendable {
   /// If so, every field that changed in the store is contested.
   public let isDeletion: Bool
 
+  /// Whether the record was deleted in the store after the context fetched it.
+  public let isDeletedInStore: Bool
+
   /// The saves that the conflict displayed for each of `fields`.
   ///
   /// A resolution supersedes these saves and no later ones.
@@ -67,7 +70,8 @@ public struct EditConflict: Hashable, Codable, Sendable {
 extension EditConflict {
   init(
     _ record: RecordID, fields: [FieldKey: FieldDifference],
-    others: [FieldKey], isDeletion: Bool, displayed now: Record
+    others: [FieldKey], isDeletion: Bool, isDeletedInStore: Bool,
+    displayed now: Record
   ) {
     let fields = fields.filter {
       $0.value.isChangedInContext || $0.value.isChangedInStore
@@ -75,7 +79,7 @@ extension EditConflict {
     .sorted { $0.key < $1.key }
     self.init(
       record: record, fields: fields.map(\.value), others: others,
-      isDeletion: isDeletion,
+      isDeletion: isDeletion, isDeletedInStore: isDeletedInStore,
       displayed: fields.map {
         Displayed(field: $0.key, seen: now[$0.key].clock)
       }, marks: now[.existence].clock, seen: now.clock)
@@ -100,7 +104,8 @@ extension EditConflict {
     if rest.isEmpty { return nil }
     return EditConflict(
       record: record, fields: rest, others: others, isDeletion: isDeletion,
-      displayed: displayed, marks: marks, seen: seen)
+      isDeletedInStore: isDeletedInStore, displayed: displayed, marks: marks,
+      seen: seen)
   }
 
   /// Returns the conflict as displayed after the save that queued it.
@@ -123,19 +128,25 @@ public struct MergeConflictError: Error, Sendable, CustomStringConvertible {
   /// The records in conflict.
   public let conflicts: [EditConflict]
 
-  /// The fields in conflict and the remedy.
+  /// The changes in the store, and the remedy.
   public var description: String {
-    let fields = conflicts.flatMap { conflict in
-      let names =
-        conflict.fields.map { SchemaName($0.field) }
-        + conflict.others.map { SchemaName($0.name) }
-      return names.isEmpty
-        ? ["\(conflict.record)"] : names.map { "\(conflict.record).\($0)" }
-    }
-    return
-      "The context could not be saved because these fields changed in the "
-      + "store since they were fetched: \(fields.joined(separator: ", ")). Save "
+    "The context could not be saved because the store changed after the records "
+      + "were fetched: \(conflicts.map(\.change).joined(separator: ", ")). Save "
       + "under another merge policy, or roll the context back and edit again."
+  }
+}
+
+extension EditConflict {
+  /// The record with its changed fields, or that it was deleted.
+  fileprivate var change: String {
+    if isDeletedInStore { return "\(record) was deleted" }
+    let names =
+      fields.filter(\.isChangedInStore).map(\.field) + others.map(\.name)
+    // A save can change nothing that is shown, for example if it keeps the
+    // record alive.
+    return names.isEmpty
+      ? "\(record)"
+      : names.map { "\(record).\(SchemaName($0))" }.joined(separator: ", ")
   }
 }
 

@@ -139,6 +139,28 @@ extension EditedRecord {
     return changes.edits.values[place].append(edit)
   }
 
+  /// Writes a value to a register, unless the register shows it, or discards
+  /// the write if the register shows the value without it.
+  ///
+  /// A value that resolves the register or creates the record again is kept.
+  mutating func assign(
+    _ value: Value?, to key: FieldKey, shown: Value?, without before: Value?
+  ) {
+    let value = value?.canonical
+    if !isDeleted, value == shown { return }
+    if isDeleted || changes.resolved[key] != nil {
+      _ = perform(.write(value), on: key)
+    } else if value == before {
+      changes.values[key] = nil
+    } else if value == nil, base(key) == nil {
+      // An older field shows a value. Unsetting the empty register hides it,
+      // which a plain write of `nil` would not: it is not a change.
+      resolve(key, with: nil)
+    } else {
+      _ = perform(.write(value), on: key)
+    }
+  }
+
   /// Resolves a register with a value, which may be the shown one.
   ///
   /// After a deletion, it is a plain write, since a new record has no siblings

@@ -16,7 +16,9 @@ extension EditingContext {
   ///   - values: The values to write, or `nil` for a field to unset.
   ///   - name: The name in the Undo menu, or `nil` if `Replica.undo()` should
   ///     not undo the save. The default is `nil`.
-  /// - Returns: The report of the save.
+  /// - Returns: The report of the save. If the record was deleted after the
+  ///   conflict was queued, and the deletion wins,
+  ///   ``ContextReport/hiddenRecords`` contains it.
   /// - Throws: `SaveError`. If an error is thrown, the context and the replica
   ///   are unchanged.
   /// - Complexity: O(*f*), where *f* is the number of fields of the record and
@@ -24,8 +26,9 @@ extension EditingContext {
   @discardableResult
   public func resolve(
     _ id: RecordID, _ values: [FieldKey: Value?], undoable name: String? = nil
-  ) throws(SaveError) -> SaveReport {
-    if values.isEmpty { return SaveReport() }
+  ) throws(SaveError) -> ContextReport {
+    var report = ContextReport()
+    if values.isEmpty { return report }
     let queued = queue[id]
     // If the conflict was stored and this context did not fetch the record,
     // only the conflict was displayed. Fetching now would supersede unseen
@@ -36,7 +39,7 @@ extension EditingContext {
     for conflict in queued { marks.merge(conflict.marks) }
     let quiet = replica.schema[id.entity].quietFields
     let now = replica.recordForEditing(id)
-    let report = try replica.save(undoable: name) { transaction in
+    let saved = try replica.save(undoable: name) { transaction in
       transaction.ensureExists(
         id, observed: FieldState(.existence, seen: marks),
         recreatingWith: record?.fieldsToDrop(in: replica))
@@ -50,7 +53,15 @@ extension EditingContext {
             ? now[key] : FieldState(.register, seen: seen))
       }
     }
+    report.dot = saved.dot
+    report.dropped = saved.unseenSupersededWrites.map { superseded in
+      DroppedChange(
+        superseded, by: values[superseded.field] ?? nil, of: replica.device,
+        rule: mergePolicy.name)
+    }
     let settled = Set(values.keys.map { SchemaName($0.name) })
+    report.writtenFields[id] = settled
+    reportHiding(of: id, in: &report)
     queue.update(id) { $0.without(settled.contains) }
     records[id]?.settle(values.keys, from: replica)
     return report

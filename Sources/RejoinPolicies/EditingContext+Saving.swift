@@ -88,9 +88,15 @@ extension EditingContext {
     if let queued = plan.queued {
       queue.append(queued.displayed(after: report.dot))
     }
+    if plan.writes { reportHiding(of: id, in: &report) }
     guard plan.deletes else { return }
     report.deletedRecords.insert(id)
     if !plan.record.isCreatedAgain { reportSurvival(of: id, in: &report) }
+  }
+
+  /// Reports an edited record that stays deleted.
+  func reportHiding(of id: RecordID, in report: inout ContextReport) {
+    if !replica.exists(id) { report.hiddenRecords.insert(id) }
   }
 
   /// Reports the edits that keep a deleted record alive, if it still exists.

@@ -105,7 +105,7 @@ public final class EditingContext {
   public func apply(
     _ edit: FieldEdit, to key: FieldKey, in id: RecordID
   ) -> Bool {
-    precondition(
+    demand(
       edit.kind == key.kind,
       "\(edit) cannot edit \(key.name), which is a \(key.kind.rawValue)")
     return update(id) { $0.perform(edit, on: key) }
@@ -149,6 +149,15 @@ extension EditingContext: EditTarget {
     if !apply(edit, to: key, in: id) {
       update(id) { $0.failure = .counterOverflow(id, field: key.name) }
     }
+  }
+
+  package func assign(
+    _ value: Value?, to key: FieldKey, of id: RecordID,
+    shown: (_ withEdits: Bool) -> Value?
+  ) -> Bool {
+    let (now, before) = (shown(true), shown(false))
+    update(id) { $0.assign(value, to: key, shown: now, without: before) }
+    return true
   }
 
   package func edited(_ key: FieldKey, of id: RecordID) -> EditedField {

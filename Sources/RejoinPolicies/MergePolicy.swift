@@ -12,6 +12,12 @@ import Rejoin
 /// the context's edits. Counters, sets, ledgers, and registers declared with
 /// `lww` cause no conflict, unless one side deletes the record.
 ///
+/// If the store deleted the record and its entity declares
+/// `DeletionRule.deleteWins`, the record stays deleted under every policy, and
+/// what the context wrote is not shown. ``ContextReport/hiddenRecords`` lists
+/// the record. Resolving a queued conflict that displayed the deletion brings
+/// the record back.
+///
 /// A policy decides once per save, between a context and its own replica, and
 /// turns the edits into ordinary writes. It is never consulted when a delta is
 /// received. A rule such as "mine wins" is not commutative, so replicas that

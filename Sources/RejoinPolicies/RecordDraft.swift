@@ -40,6 +40,15 @@ public struct RecordDraft<Owner: Entity>: Sendable {
     set { edit { $0[dynamicMember: field] = newValue } }
   }
 
+  /// Unsets a register, even if it contains a value that reads as `nil`.
+  ///
+  /// Assigning `nil` keeps such a value.
+  public mutating func unset<V: FieldValue>(
+    _ field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
+  ) {
+    edit { $0.unset(field) }
+  }
+
   /// Edits the draft with the verbs of a save.
   ///
   /// - Returns: The result of `body`.
@@ -70,11 +79,16 @@ public struct RecordDraft<Owner: Entity>: Sendable {
   ///
   /// - Parameters:
   ///   - field: The field.
-  ///   - value: The value, or `nil` to unset the field.
+  ///   - value: The value, or `nil` to unset the field. If the field shows the
+  ///     value, its content stays, even if the app cannot read all of it.
   public mutating func resolve<V: FieldValue>(
     _ field: KeyPath<Owner, Field<Owner, MVRegister<V>>>, with value: V?
   ) {
-    record.resolve(fields[field].key, with: value?.fieldValue)
+    let key = fields[field].key
+    let isShown =
+      editor.read(field)?.fieldValue.canonical == value?.fieldValue.canonical
+    record.resolve(
+      key, with: (isShown ? record.value(of: key) : nil) ?? value?.fieldValue)
   }
 
   /// The record.
@@ -111,7 +125,7 @@ public struct RecordDraft<Owner: Entity>: Sendable {
   /// - Precondition: The fields are registers.
   public mutating func resolve(_ values: [FieldKey: Value?]) {
     for (key, value) in values {
-      precondition(
+      demand(
         key.kind == .register,
         "`resolve` needs registers, and \"\(key.name)\" is a "
           + "\(key.kind.rawValue). Edit it instead.")
@@ -125,7 +139,7 @@ public struct RecordDraft<Owner: Entity>: Sendable {
   /// - Precondition: The edit fits the kind of the field.
   @discardableResult
   public mutating func apply(_ edit: FieldEdit, to key: FieldKey) -> Bool {
-    precondition(
+    demand(
       edit.kind == key.kind,
       "\(edit) cannot edit \(key.name), which is a \(key.kind.rawValue)")
     return record.perform(edit, on: key)
@@ -249,7 +263,7 @@ extension EditingContext {
   public func commit<E: Entity>(
     _ drafts: inout [RecordDraft<E>], undoable name: String? = nil
   ) throws(DraftError) -> ContextReport {
-    precondition(
+    demand(
       Set(drafts.map(\.id)).count == drafts.count,
       "Two of the drafts are of one record. Commit them one after the other.")
     for draft in drafts { try check(draft) }
@@ -289,6 +303,14 @@ private final class DraftTarget: EditTarget {
     if !record.perform(edit, on: key) {
       record.failure = .counterOverflow(id, field: key.name)
     }
+  }
+
+  func assign(
+    _ value: Value?, to key: FieldKey, of id: RecordID,
+    shown: (_ withEdits: Bool) -> Value?
+  ) -> Bool {
+    record.assign(value, to: key, shown: shown(true), without: shown(false))
+    return true
   }
 
   func edited(_ key: FieldKey, of id: RecordID) -> EditedField {

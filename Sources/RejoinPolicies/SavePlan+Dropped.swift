@@ -43,10 +43,11 @@ extension SavePlan {
   ) -> [DroppedChange] {
     guard decision.isConflict else { return [] }
     let written = written
+    let isBroughtBack = record.isCreatedAgain || revives && !record.isDeleted
     return keys.sorted()
       .filter { !written.contains(SchemaName($0.name)) }
       .filter { now[$0].clock != record.seen($0).clock }
-      .filter { now.exists || record.isCreatedAgain && now[$0].hasContent }
+      .filter { now.exists || isBroughtBack && now[$0].hasContent }
       .map { drop($0, .overwritten(now[$0])) }
   }
 
@@ -93,8 +94,10 @@ extension SavePlan {
     let store = store(key)
     switch decision.outcomes[SchemaName(key.name)] {
     case .keepStore:
+      // A save that brings the record back also brings its values back.
+      let theirs = revives && writes ? now[key].value : difference.store
       guard difference.isChangedInContext || record.isDeleted,
-        difference.mine != difference.store
+        difference.mine != theirs
       else { return [] }
       return [
         drop(
@@ -127,9 +130,7 @@ extension SavePlan {
     now.exists ? now[key].write : nil
   }
 
-  /// Reports a sibling at the maximum timestamp.
-  ///
-  /// No later timestamp exists, so even a concurrent write supersedes it.
+  /// Reports a sibling that the save superseded although it had not seen it.
   func dropped(_ write: SaveReport.SupersededWrite) -> DroppedChange? {
     let value: Value?
     if let choice = resolved[write.field] {
@@ -141,9 +142,7 @@ extension SavePlan {
     } else {
       return nil
     }
-    return drop(
-      write.field,
-      .value(dropped: .init(write.write), kept: mine(value)))
+    return DroppedChange(write, by: value, of: device, rule: policy.name)
   }
 
   private func drop(

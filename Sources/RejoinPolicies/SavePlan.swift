@@ -114,7 +114,7 @@ struct SavePlan {
   var conflict: EditConflict {
     EditConflict(
       record.id, fields: differences, others: record.others(against: now),
-      isDeletion: record.isDeleted, displayed: now)
+      isDeletion: record.isDeleted, isDeletedInStore: revives, displayed: now)
   }
 
   /// The conflict to queue, or `nil` if the policy queues none.
@@ -150,7 +150,7 @@ struct SavePlan {
   }
 
   /// Whether the save writes to the record, and does not just delete it.
-  private var writes: Bool {
+  var writes: Bool {
     if record.isDeleted { return deletes && record.isCreatedAgain }
     let touches = record.changes.isTouched && !decision.dropsMergeableEdits
     return touches || !written.isEmpty || !editsToApply.isEmpty

@@ -213,6 +213,28 @@ import Testing
     }
     #expect(report.dropped.count == 1)
   }
+
+  private struct Task: Entity {
+    let deletions = DeletionRule.deleteWins
+    let title = register("title", of: String.self)
+  }
+
+  @Test func hiddenRecordIsShownAgain() throws {
+    let replica = Replica(
+      device: DeviceID(1), schema: [Task.self], wallClock: WallClock { 1000 },
+      makeDeviceID: { DeviceID(99) })
+    try replica.save { $0[Task.self, "1"].title = "Call" }
+    var draft = replica.draft(of: Task.self, key: "1")
+    draft.title = "Call Ada"
+    try replica.save { $0[Task.self, "1"].delete() }
+    let report = try EditingContext(replica, mergePolicy: .merge).commit(&draft)
+    #expect(replica[Task.self, "1"] == nil)
+    #expect(report.hiddenRecords == [RecordID("Task", "1")])
+    for id in report.hiddenRecords {
+      try replica.save { $0.undelete(id) }
+    }
+    #expect(replica[Task.self, "1"]?.title == "Call Ada")
+  }
 }
 
 /// Every block of code in a page stands in this file, line by line.

@@ -101,4 +101,61 @@ import Testing
     #expect(report.conflicts.first?.fields.map(\.field) == ["name", "note"])
     #expect(report.conflicts.first?.contested.isEmpty == true)
   }
+
+  /// The save brings the record back with the values of the context.
+  @Test func overwriteOfDeletedRecordReportsUnseenEdits() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.overwrite)
+    try scene.other.save { transaction in
+      let item = transaction[Item.self, "1"]
+      item.name = "theirs"
+      item.tags.insert("unseen")
+      item.qty.increment(by: 5)
+    }
+    try scene.other.save { $0[Item.self, "1"].delete() }
+    scene.mine.merge(scene.other)
+    let report = try context.save()
+    #expect(scene.item?.tags == ["a", "b"] && scene.item?.qty == 10)
+    let dropped = Set(report.dropped.compactMap { $0.field?.name })
+    #expect(dropped == ["name", "tags", "qty"])
+  }
+
+  @Test func overwriteOfDeletedRecordReportsNothingThatWasSeen() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.overwrite)
+    try scene.otherEdits { $0.delete() }
+    #expect(try context.save().dropped == [])
+  }
+
+  /// The other deletion removed the content, so this one drops nothing.
+  @Test(arguments: ["overwrite", "objectTrump", "last"])
+  func deletionOfDeletedRecordDropsNothing(_ policy: String) throws {
+    let policies: [String: MergePolicy] = [
+      "overwrite": .overwrite, "objectTrump": .mergeByPropertyObjectTrump,
+      "last": .lastWriteWins,
+    ]
+    let scene = try Scene.withItem()
+    let context = EditingContext(
+      scene.mine, mergePolicy: try #require(policies[policy]))
+    context.fetch(Item.self, key: "1").delete()
+    try scene.other.save { $0[Item.self, "1"].qty.increment(by: 5) }
+    try scene.otherEdits { $0.delete() }
+    #expect(try context.save().dropped == [])
+    #expect(scene.item == nil)
+  }
+
+  /// The increment brings the record back with its name, so unsetting the name
+  /// was not kept.
+  @Test func unsetOfRecordThatIsBroughtBackIsReported() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(
+      scene.mine, mergePolicy: .mergeByPropertyStoreTrump)
+    let item = context.fetch(Item.self, key: "1")
+    item.name = nil
+    item.qty.increment()
+    try scene.otherEdits { $0.delete() }
+    let report = try context.save()
+    #expect(scene.item?.name != nil)
+    #expect(report.dropped.map { $0.field?.name } == ["name"])
+  }
 }

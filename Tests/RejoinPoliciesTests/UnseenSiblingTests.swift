@@ -144,4 +144,27 @@ import Testing
     #expect(scene.nameConflicts == ["future"])
     #expect(scene.mine.version[DeviceID(1)].time.milliseconds < 400_000)
   }
+
+  /// No later time exists, so the resolution supersedes even an unseen write.
+  @Test func resolutionReportsWriteAtMaximumTime() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.manual)
+    try scene.otherEdits { $0.name = "theirs" }
+    try context.save()
+    // The counter of the timestamp reaches its maximum as well.
+    let third = Scene.replica(3, at: .max)
+    for _ in 0...UInt16.max {
+      try third.save { $0[Item.self, "1"].name = "last" }
+    }
+    scene.mine.merge(third)
+    let name = FieldKey("name", .register)
+    let report = try context.resolve(Scene.item, [name: "chosen"])
+    #expect(scene.item?.name == "chosen" && scene.nameConflicts == [])
+    guard case .value(let dropped, let kept)? = report.dropped.first?.content
+    else {
+      Issue.record("the superseded write is not reported")
+      return
+    }
+    #expect(dropped.value == "last" && kept.value == "chosen")
+  }
 }

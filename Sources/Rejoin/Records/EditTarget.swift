@@ -7,6 +7,19 @@ package protocol EditTarget: AnyObject {
   func delete(_ id: RecordID)
   func perform(_ edit: FieldEdit, on key: FieldKey, of id: RecordID)
 
+  /// Assigns a value of a form to a register.
+  ///
+  /// Assigning what the register shows changes nothing.
+  ///
+  /// - Parameter shown: A closure that returns what the register shows, with or
+  ///   without the edits so far.
+  /// - Returns: `false`, without a change, in a save, where every assignment is
+  ///   an edit.
+  func assign(
+    _ value: Value?, to key: FieldKey, of id: RecordID,
+    shown: (_ withEdits: Bool) -> Value?
+  ) -> Bool
+
   /// Returns a field with the edits so far.
   func edited(_ key: FieldKey, of id: RecordID) -> EditedField
 
@@ -23,19 +36,28 @@ package struct EditedField {
   package let stored: FieldState
   /// The edits, or `nil` without edits.
   package let edit: FieldEdit?
-  /// The records that do not exist, so that references to them are hidden.
-  let dangling: Set<RecordID>
+  /// Returns whether a record exists, so that references to it are shown, or
+  /// `nil` if all references are shown.
+  private let exists: ((RecordID) -> Bool)?
 
   package init(
-    _ stored: FieldState, _ edit: FieldEdit?, dangling: Set<RecordID> = []
+    _ stored: FieldState, _ edit: FieldEdit?,
+    showing exists: ((RecordID) -> Bool)? = nil
   ) {
-    (self.stored, self.edit, self.dangling) = (stored, edit, dangling)
+    (self.stored, self.edit, self.exists) = (stored, edit, exists)
+  }
+
+  /// The field without the edits.
+  var unedited: EditedField { EditedField(stored, nil, showing: exists) }
+
+  /// Returns whether a value refers to a record that does not exist.
+  func hides(_ value: Value?) -> Bool {
+    guard let exists, case .reference(let id) = value else { return false }
+    return !exists(id)
   }
 
   /// Returns the value, or `nil` if it refers to a record that does not exist.
-  func visible(_ value: Value?) -> Value? {
-    dangling.hides(value) ? nil : value
-  }
+  func visible(_ value: Value?) -> Value? { hides(value) ? nil : value }
 }
 
 /// A field of a record and the target of its edits.

@@ -17,6 +17,9 @@ struct FieldVersions<Element: FieldValue>: Sendable {
     return keys
   }
 
+  /// Whether a set may contain elements of an older type.
+  var hasOlderElements: Bool { older.contains { $0.kind == key.kind } }
+
   /// Converts a value that is stored under the key of a version.
   func element(_ value: Value, of source: FieldKey) -> Element? {
     if source == key, let element = Element(value) { return element }

@@ -29,13 +29,39 @@ public struct RecordEditor<Owner: Entity> {
   /// The value of a register after the edits so far.
   ///
   /// To unset the register, assign `nil`.
+  ///
+  /// A form can assign every field as it reads. In a context or a draft, this is
+  /// not an edit, even if the app cannot read the value, reads only a part of
+  /// it, or shows an older field. In a save, every assignment is an edit. But if
+  /// a register reads as `nil` and contains a value, such as one of a newer app
+  /// version or a reference to a record that has not arrived, assigning `nil`
+  /// writes that value again. To remove it, call ``unset(_:)``.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
   ) -> V? {
     get { read(field) }
     nonmutating set {
-      handle(fields[field]).perform(.write(newValue?.fieldValue))
+      let (field, handle) = (fields[field].versions, handle(fields[field]))
+      let value = newValue?.fieldValue
+      if handle.assign(value, field) { return }
+      handle.perform(.write(value ?? handle.hidden(by: field)))
     }
+  }
+
+  /// Unsets a register, even if it contains a value that reads as `nil`.
+  ///
+  ///     item.aisle           // nil, although a newer app version wrote a value
+  ///     item.aisle = nil     // keeps the value
+  ///     item.unset(\.aisle)  // removes it
+  public func unset<V: FieldValue>(
+    _ field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
+  ) {
+    let (field, handle) = (fields[field].versions, handle(fields[field]))
+    // If the register shows a value, `nil` removes it, even that of an older
+    // field.
+    let isShown = handle.shown(by: field, withEdits: false) != nil
+    if isShown, handle.assign(nil, field) { return }
+    handle.perform(.write(nil))
   }
 
   /// Returns the content of a field after the edits so far.

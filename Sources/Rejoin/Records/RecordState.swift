@@ -83,8 +83,9 @@ struct RecordState: Sendable {
   ) -> Result {
     defer { _checkInvariants() }
     let i = position(of: name) ?? insert(FieldSlot(name, kind))
+    let marks = name == 0 ? marks : Siblings()
     let result = change(&slots[i])
-    note(at: i, refers: refers)
+    note(at: i, refers: refers, since: marks)
     return result
   }
 
@@ -93,7 +94,8 @@ struct RecordState: Sendable {
 
   /// Adds a missing field.
   mutating func add(_ slot: FieldSlot) {
-    note(at: insert(slot), refers: slot.mayContainReferences)
+    note(
+      at: insert(slot), refers: slot.mayContainReferences, since: Siblings())
     _checkInvariants()
   }
 
@@ -108,13 +110,36 @@ struct RecordState: Sendable {
     return i
   }
 
-  private mutating func note(at i: Int, refers: Bool) {
-    if slots[i].name == 0 { covered = marks.covered }
+  /// - Parameter before: The marks before the change of the existence.
+  private mutating func note(
+    at i: Int, refers: Bool, since before: Siblings<ExistenceMark>
+  ) {
+    if slots[i].name == 0 { updateCovered(since: before) }
     // Skip the computation for most records, which are known to exist.
     if slots[i].name == 0 || !existence.updateWins {
       existence = existence(afterChangeAt: i)
     }
     if refers { mayContainReferences = true }
+  }
+
+  /// Joins only what new marks cover: a record can have a mark of each device,
+  /// and each mark covers a save of each device.
+  private mutating func updateCovered(since before: Siblings<ExistenceMark>) {
+    let marks = marks
+    let new = Siblings(sorted: marks.filter { before[$0.dot] != $0 })
+    let added = new.covered
+    // A device's later deletion covers what its earlier one did.
+    let isGrowing = before.allSatisfy { mark in
+      guard let old = mark.payload.covered, marks[mark.dot] != mark else {
+        return true
+      }
+      return added.map(old.isContained) ?? false
+    }
+    if !isGrowing {
+      covered = marks.covered
+    } else if let added {
+      covered = covered?.merging(added) ?? added
+    }
   }
 
   /// The marks of the record's existence.

@@ -26,8 +26,8 @@ import Testing
     let b = Replica.empty(2)
     try a.edit { $0.mentor = Reference("bob") }
     a.tell(b)
-    try b.edit { $0.mentor = nil }
-    try a.edit { $0.mentor = nil }
+    try b.edit { $0.unset(\.mentor) }
+    try a.edit { $0.unset(\.mentor) }
     try a.edit { $0.mentor = Reference("eve") }
     settle(a, b)
     #expect(

@@ -65,6 +65,10 @@ public struct CounterEditor {
   public func reset() { set(to: 0) }
 
   /// Resets the counter and increments it by `value`, in one save.
+  ///
+  /// If two devices count 10 pieces and both set 10 before they sync, the
+  /// counter shows 20. For a stocktaking, use a register, or add the difference
+  /// between the count and the shown value.
   public func set(to value: Int64) {
     field.perform(.count(CounterEdit(by: value, isReset: true)))
   }

@@ -115,6 +115,42 @@ extension MVRegister: FieldType {
   }
 }
 
+extension FieldHandle {
+  /// Returns the value that a register contains although it reads as `nil`.
+  func hidden<Element>(by versions: FieldVersions<Element>) -> Value? {
+    let value = edited.valuesWithDangling?.first
+    let isShown = edited.visible(value).flatMap {
+      versions.element($0, of: versions.key)
+    }
+    return isShown == nil ? value : nil
+  }
+
+  /// Assigns a value to a register of a form.
+  ///
+  /// - Returns: `false`, without a change, in a save.
+  func assign<Element>(
+    _ value: Value?, _ versions: FieldVersions<Element>
+  ) -> Bool {
+    target.assign(value, to: key, of: id) {
+      shown(by: versions, withEdits: $0)
+    }
+  }
+
+  /// Returns what a register shows, which may come from an older field.
+  ///
+  /// - Parameter withEdits: Whether to include the edits of the register
+  ///   itself.
+  func shown<Element>(
+    by versions: FieldVersions<Element>, withEdits: Bool
+  ) -> Value? {
+    versions.value { key in
+      let field = target.edited(key, of: id)
+      return key == versions.key && !withEdits
+        ? field.unedited.shown : field.shown
+    }?.fieldValue.canonical
+  }
+}
+
 extension EditedField {
   /// The value of a register.
   package var value: Value? {

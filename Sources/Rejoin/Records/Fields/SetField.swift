@@ -76,18 +76,26 @@ public struct SetEditor<Element: FieldValue> {
   /// Returns whether the set shows its own elements instead of those of an
   /// older field.
   private func isWritten(_ edited: EditedField) -> Bool {
-    versions.older.isEmpty || edited.edit != nil || !edited.stored.clock.isEmpty
+    versions.older.isEmpty || edited.edit != nil || !edited.stored.isInitial
   }
 
   /// Returns whether the set contains an element after the edits so far.
+  ///
+  /// - Complexity: O(log *n*), where *n* is the number of elements, or
+  ///   O(*n* log *n*) if the set shows an older field or may contain elements
+  ///   of an older type.
   public func contains(_ element: Element) -> Bool {
-    let value = element.fieldValue
-    return versions.older.isEmpty
-      ? field.edited.elements.contains(value)
-      : elements.contains { $0.fieldValue == value }
+    let edited = field.edited
+    let value = element.fieldValue.canonical
+    if isWritten(edited), edited.contains(value) { return true }
+    return (versions.hasOlderElements || !isWritten(edited))
+      && elements.contains { $0.fieldValue.canonical == value }
   }
 
   /// Inserts an element.
+  ///
+  /// Two Unicode forms of a word are two elements, although Swift's `==` calls
+  /// them equal. Normalize texts before you write them.
   public func insert(_ element: Element) {
     perform(SetEdit(inserting: [element.fieldValue]))
   }
@@ -102,7 +110,7 @@ public struct SetEditor<Element: FieldValue> {
   /// An older version of the app may store the element as another value.
   private func values(of element: Element) -> [Value] {
     let value = element.fieldValue
-    if versions.older.isEmpty { return [value] }
+    if !versions.hasOlderElements { return [value] }
     return [value]
       + field.edited.elements.filter {
         versions.element($0, of: versions.key)?.fieldValue == value
@@ -138,9 +146,18 @@ public struct SetEditor<Element: FieldValue> {
 }
 
 extension EditedField {
+  /// Returns whether a set contains an element.
+  func contains(_ element: Value) -> Bool {
+    if case .members(let edit) = edit {
+      if let isIn = edit.members[element] { return isIn }
+      if edit.isCleared { return false }
+    }
+    return !hides(element) && stored.contains(element)
+  }
+
   /// The elements of a set, sorted.
   package var elements: [Value] {
-    let elements = dangling.shown(stored.elements)
+    let elements = stored.elements.filter { !hides($0) }
     if case .members(let edit) = edit { return edit.applied(to: elements) }
     return elements
   }

@@ -91,7 +91,7 @@ public final class Transaction {
     _ edit: FieldEdit, to key: FieldKey, of id: RecordID,
     observed: FieldState? = nil
   ) {
-    precondition(
+    demand(
       edit.kind == key.kind,
       "\(edit) does not fit the field \"\(key.name)\" of \(id): use an edit of "
         + "its kind, \(key.kind)")
@@ -281,7 +281,7 @@ public final class Transaction {
   /// Returns the deletion rule of a record's entity, which must be declared.
   @discardableResult
   private func checkEntity(of id: RecordID) -> DeletionRule {
-    precondition(
+    demand(
       id.entity.utf8.count <= Limits.nameBytes,
       "the entity \"\(id.entity)\" has a name of \(id.entity.utf8.count) "
         + "bytes: use at most \(Limits.nameBytes)")
@@ -332,12 +332,18 @@ extension Transaction: EditTarget {
     apply(edit, to: key, of: id)
   }
 
+  package func assign(
+    _ value: Value?, to key: FieldKey, of id: RecordID,
+    shown: (_ withEdits: Bool) -> Value?
+  ) -> Bool { false }
+
   package func edited(_ key: FieldKey, of id: RecordID) -> EditedField {
     let edit = edit(of: key, in: id)
     guard let record = shown(id) else {
       return EditedField(FieldState(key.kind), edit)
     }
-    return EditedField(record[key], edit, dangling: record.dangling)
+    // Asking for each reference avoids a search through all of them.
+    return EditedField(record[key], edit, showing: replica.exists)
   }
 
   package func hidden(_ key: FieldKey, of id: RecordID) -> FieldState {
@@ -348,7 +354,8 @@ extension Transaction: EditTarget {
   /// Returns a record in the replica, or `nil` if it does not exist after the
   /// edits so far, or only without its contents.
   private func shown(_ id: RecordID) -> Record? {
-    guard !hides(id), let record = replica.record(id) else { return nil }
+    if hides(id) { return nil }
+    let record = replica.recordForEditing(id)
     // A deleted record that this save undeletes is shown with its contents.
     return record.exists || pending[id]?.mark == .alive ? record : nil
   }
