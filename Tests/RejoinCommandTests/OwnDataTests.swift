@@ -285,6 +285,10 @@ import Testing
       ("=set", 2, "--kinds needs fields"),
       ("n=set,n=counter", 2, "--kinds needs fields"),
       ("t=counter", 2, "found \"a;b\"; expected an integer"),
+      (
+        "m=counter,t=set", 2,
+        "names \"m\", which no compared record has; name some of these fields: n, t"
+      ),
     ] {
       let printed = try compared(csv + ["--kinds", kinds])
       #expect(printed.code == code)

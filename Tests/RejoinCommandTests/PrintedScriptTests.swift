@@ -63,13 +63,17 @@ import Testing
 
   /// Whether a replay script has every verb of a step.
   ///
-  /// It has none for `touch`, and only one amount for the increments and
-  /// decrements of a counter in a save.
+  /// It lacks `touch` and references, and has only one amount for the increments
+  /// and decrements of a counter in a save.
   private func isSayable(_ step: ScriptStep) -> Bool {
     let verbs: [ScriptVerb]
     switch step {
     case .save(_, let all), .bringIn(_, let all), .pull(_, _, _, let all):
       verbs = all
+    case .commit(_, let edits, _):
+      return !edits.values.contains {
+        if case .write(.reference) = $0 { true } else { false }
+      }
     default: return true
     }
     var added: Set<[String]> = []
@@ -79,6 +83,7 @@ import Testing
       case .edit(let id, let key, .count(let edit)):
         if edit.increments > 0 { added.insert(["\(id)", "\(key)"]) }
         if edit.decrements > 0 { taken.insert(["\(id)", "\(key)"]) }
+      case .edit(_, _, .write(.reference)): return false
       case .edit: break
       case .delete, .undelete: if verbs.count > 1 { return false }
       case .touch: return false

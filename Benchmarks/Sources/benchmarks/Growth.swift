@@ -5,7 +5,7 @@ import Rejoin
 import RejoinPolicies
 
 /// A work on *n* items.
-private struct GrowingWork {
+struct GrowingWork {
   /// The name of the work, without a comma.
   let name: String
   /// The smallest *n*, which is doubled twice.
@@ -94,7 +94,7 @@ extension GrowingWork {
       + [
         overflows, removals, recordings, transfers, listings, pulls,
         resolutions, creationAgain,
-      ]
+      ] + typed
   }
 
   private static var undo: GrowingWork {

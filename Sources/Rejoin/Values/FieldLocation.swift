@@ -12,3 +12,16 @@ public struct FieldLocation: Hashable, Sendable {
     (self.record, self.field) = (record, field)
   }
 }
+
+extension FieldLocation: CustomStringConvertible {
+  /// The record and the name of the field, for example `Item/milk.amount`, or
+  /// the record alone for its existence.
+  public var description: String {
+    field == .existence ? "\(record)" : "\(record).\(SchemaName(field.name))"
+  }
+}
+
+extension [FieldLocation] {
+  /// The fields as a list in a text.
+  var text: String { map(\.description).joined(separator: ", ") }
+}

@@ -200,11 +200,30 @@ extension CompareCommand {
       episodes = try OwnData.episodes(
         base: base, mine: mine, theirs: theirs, kinds)
     }
+    try check(kinds, in: episodes)
     if !episodes.contains(where: \.countsInTotals) {
       throw CommandError.usage(
         "no record was changed on both sides; compare files in which some were")
     }
     return episodes
+  }
+
+  /// Refuses a kind of a field that no compared record has, such as a
+  /// misspelled one.
+  private func check(
+    _ kinds: DeclaredKinds, in episodes: [Episode]
+  ) throws(CommandError) {
+    var fields: Set<String> = []
+    for episode in episodes {
+      fields.formUnion((episode.base ?? [:]).keys)
+      for edit in episode.edits { fields.formUnion(edit.fields) }
+    }
+    let unknown = Set(kinds.byField.keys).subtracting(fields).sorted()
+    if unknown.isEmpty || episodes.isEmpty { return }
+    throw .usage(
+      "--kinds names \(unknown.map { "\"\($0)\"" }.joined(separator: ", ")), "
+        + "which no compared record has; name some of these fields: "
+        + fields.sorted().joined(separator: ", "))
   }
 
   private func document() throws -> ComparisonJSON {

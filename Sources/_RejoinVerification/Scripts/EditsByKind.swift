@@ -105,8 +105,18 @@ extension FieldKind {
 }
 
 extension SeededRandom {
+  /// The targets of references in registers, including one that never exists.
+  private static let referenced = [
+    RecordID("Note", "a"), RecordID("Note", "b"), RecordID("Task", "a"),
+    RecordID("Note", "missing"),
+  ]
+
   fileprivate mutating func registerValue() -> Value {
-    chance(percent: 10) ? .null : .int(Int64(number(below: 50)))
+    if chance(percent: 10) { return .null }
+    let number = number(below: 50)
+    let records = SeededRandom.referenced
+    return number < records.count
+      ? .reference(records[number]) : .int(Int64(number))
   }
 
   fileprivate mutating func element() -> Value {

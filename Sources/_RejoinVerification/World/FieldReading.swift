@@ -56,8 +56,53 @@ extension FieldState {
   }
 }
 
+extension FieldReading {
+  /// Returns the reading without references to records that do not exist.
+  public func hidingReferences(
+    unless exists: (RecordID) -> Bool
+  ) -> FieldReading {
+    var reading = self
+    if !isShown(reading.value, exists) { reading.value = nil }
+    let isUnset = reading.value == nil
+    reading.conflicts.removeAll {
+      $0 == nil ? isUnset : !isShown($0, exists)
+    }
+    reading.elements.removeAll { !isShown($0, exists) }
+    return reading
+  }
+}
+
+private func isShown(_ value: Value?, _ exists: (RecordID) -> Bool) -> Bool {
+  if case .reference(let id)? = value { exists(id) } else { true }
+}
+
+extension OracleReplica {
+  /// Returns the expected reading of a field.
+  func reading(of path: FieldPath) -> FieldReading {
+    field(path).reading.hidingReferences(unless: exists)
+  }
+
+  /// Returns the expected reading of a field by a later version of the app.
+  func laterReading(of path: FieldPath) -> LaterReading? {
+    if !exists(path.id) { return LaterReading() }
+    var reading = field(path).laterReading
+    reading?.shown.removeAll { !isShown($0, exists) }
+    reading?.older.removeAll { !isShown($0.value, exists) }
+    return reading
+  }
+}
+
 extension OracleField {
-  /// The expected reading of the field.
+  /// Returns whether a value of the field refers to one of some records.
+  func refers(to records: Set<RecordID>) -> Bool {
+    if records.isEmpty || ![.register, .set].contains(kind) { return false }
+    let values = kind == .set ? elements : siblings.compactMap(\.value)
+    return values.contains { value in
+      if case .reference(let id) = value { records.contains(id) } else { false }
+    }
+  }
+
+  /// The expected reading of the field, with all references.
   var reading: FieldReading {
     var reading = FieldReading()
     switch kind {

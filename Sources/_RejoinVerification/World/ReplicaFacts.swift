@@ -11,7 +11,7 @@ struct ReplicaFacts {
   init(_ model: OracleReplica, in universe: ScriptUniverse) {
     (clock, latest) = (model.clock, model.knowledge.latest)
     records = universe.records.map { ($0, model.exists($0)) }
-    fields = universe.paths.map { ($0, model.field($0).reading) }
+    fields = universe.paths.map { ($0, model.reading(of: $0)) }
   }
 
   /// Compares a replica with the expected readings.

@@ -38,7 +38,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   public let replica: Replica
   /// The saves that can be undone and redone.
   public var history: UndoHistory { replica.undoHistory }
-  private let hand: ManualClock
+  let hand: ManualClock
   private let makeDeviceID: () -> DeviceID
 
   /// Creates an empty replica.

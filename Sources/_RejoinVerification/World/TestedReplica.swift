@@ -62,6 +62,18 @@ public protocol TestedReplica {
     _ records: [RecordID], pages: Bool, named name: String
   ) throws(ScriptMismatch)
 
+  /// Checks that a form can assign the fields of a record as they read, in
+  /// other versions of the app, and that this changes no value.
+  func checkWritingBack(
+    _ id: RecordID, _ keys: [FieldKey], named name: String
+  ) throws(ScriptMismatch)
+
+  /// Checks that the report on the changes of another replica is the same for
+  /// whole fields and for fragments.
+  func checkReports(
+    from sender: Self, now: Int64, named name: String
+  ) throws(ScriptMismatch)
+
   /// Saves some verbs.
   ///
   /// - Returns: The dot of the save, or `nil` if there was nothing to save.
@@ -171,6 +183,16 @@ extension TestedReplica {
   /// Does nothing.
   public func checkListing(
     _ records: [RecordID], pages: Bool, named name: String
+  ) throws(ScriptMismatch) {}
+
+  /// Does nothing.
+  public func checkWritingBack(
+    _ id: RecordID, _ keys: [FieldKey], named name: String
+  ) throws(ScriptMismatch) {}
+
+  /// Does nothing: all messages have one form.
+  public func checkReports(
+    from sender: Self, now: Int64, named name: String
   ) throws(ScriptMismatch) {}
 
   /// Returns all changes.

@@ -17,6 +17,8 @@ extension World {
   /// version.
   mutating func sync(from i: Int, to j: Int) throws(ScriptMismatch) -> Int {
     try checkDeltaLaw(from: i, to: j)
+    try peers[j].replica.checkReports(
+      from: peers[i].replica, now: peers[j].now, named: name(j))
     try checkParts(from: i, to: j)
     _ = try merge(from: i, into: j)
     try recordVersion(of: j, by: i)

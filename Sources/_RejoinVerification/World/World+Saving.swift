@@ -96,9 +96,12 @@ extension World {
     return i
   }
 
-  mutating func fetch(_ id: RecordID, on i: Int, as k: Int) {
+  mutating func fetch(
+    _ id: RecordID, on i: Int, as k: Int
+  ) throws(ScriptMismatch) {
     let model = peers[i].model
     if model.isDead(id) { return }
+    try peers[i].replica.checkWritingBack(id, universe.fields, named: name(i))
     contexts[k] = Context(
       peer: i, id: id, shown: peers[i].replica.fetch(id), model: model)
   }

@@ -11,7 +11,10 @@ extension World {
     try check(
       i,
       changesAll(step)
-        ? universe.records : universe.records.filter(touched.contains))
+        ? universe.records
+        : universe.records.filter {
+          touched.contains($0) || refersToTouched($0, on: i)
+        })
     try checkEquality(i, (i + 1) % peers.count)
     try checkLoops(i)
   }
@@ -77,7 +80,7 @@ extension World {
       return i
     case .retire(let i, let j): return try retire(j, on: i)
     case .fetch(let i, let id, let k):
-      fetch(id, on: i, as: k)
+      try fetch(id, on: i, as: k)
       return nil
     case .commit(let k, let edits, let company):
       return try commit(k, edits, company)
@@ -98,6 +101,14 @@ extension World {
     switch step {
     case .restore, .reopen, .fork, .fold: true
     default: false
+    }
+  }
+
+  /// Returns whether a record refers to one that the step touches, and so may
+  /// create or delete.
+  private func refersToTouched(_ id: RecordID, on i: Int) -> Bool {
+    universe.fields.contains {
+      peers[i].model.field(FieldPath(id, $0)).refers(to: touched)
     }
   }
 

@@ -26,6 +26,8 @@ import _RejoinVerification
       }
       var reading = record.reading(of: path.key)
       (reading.conflicts, reading.author) = ([], nil)
+      // Other records decide whether a reference is shown.
+      reading.value = record[path.key].value
       readings[path] = reading
     }
     return readings

@@ -11,6 +11,7 @@ struct ContextBody {
   private let policy: MergePolicy
   private let keys: [FieldKey]
   private let quiet: Set<FieldKey>
+  private let rule: DeletionRule
   private let store: Replica
   private let other: Replica
   /// The draft that is edited instead of the context, if the bytes choose one.
@@ -21,12 +22,15 @@ struct ContextBody {
     policy = source.policy()
     keys = (0...source.below(4)).map { FieldKey("f\($0)", .register) }
     quiet = Set(keys.filter { _ in source.flag() })
+    let bits = source.below(4)
+    rule = bits & 2 != 0 ? .deleteWins : .updateWins
     let schema = Schema([
-      "Card": .init(
-        fields: Set(keys + PolicyTable.extras), quietFields: quiet)
+      SchemaName(PolicyTable.card.entity): .init(
+        fields: Set(keys + PolicyTable.extras), quietFields: quiet,
+        deletion: rule)
     ])
     store = ContextBody.replica(1, schema, hoursAhead: 0)
-    other = ContextBody.replica(2, schema, hoursAhead: source.below(2))
+    other = ContextBody.replica(2, schema, hoursAhead: bits & 1)
     self.source = source
   }
 
@@ -59,7 +63,9 @@ struct ContextBody {
       context.fetch(PolicyTable.card)
     }
     var table = PolicyTable(policy, store, keys, quiet: quiet)
+    try table.checkWritingBack(to: store)
     edit(context, &table)
+    if draft == nil { try table.writeBack(in: context) }
     for _ in 0..<source.below(3) { try change(source.flag() ? store : other) }
     store.merge(other)
     if draft == nil, source.below(4) == 0 {
@@ -70,7 +76,11 @@ struct ContextBody {
     if let draft {
       try table.checkPlaces(of: draft, without: blank, with: shown)
     }
-    try table.check(context, &draft, store)
+    if rule == .deleteWins {
+      try table.checkUnderDeleteWins(context, &draft, store)
+    } else {
+      try table.check(context, &draft, store)
+    }
     try checkUndo()
   }
 
@@ -96,8 +106,11 @@ struct ContextBody {
     let again = store.fetched(PolicyTable.card)
     try equal("\(policy.name): exists", again.exists, saved.exists)
     for key in keys + PolicyTable.extras {
+      // A ledger keeps the reversing entries.
       try require(
-        again[key].shows(sameAs: saved[key]),
+        key.kind == .ledger
+          ? again[key].total == saved[key].total
+          : again[key].shows(sameAs: saved[key]),
         "\(policy.name): \(key.name) differs after undo and redo")
     }
   }

@@ -28,8 +28,10 @@ extension PolicyTable {
     try require(report.failedRecords.isEmpty, "\(policy.name): a failure")
     let after = replica.fetched(PolicyTable.card)
     if isDeletion {
+      try checkDeletionIsTold(report, context, store, after)
       return try checkDeletion(context, report, store, replica)
     }
+    try checkEditsAreTold(report, context, after)
     try checkFields(report, row, store, after)
     try checkEdits(row, store, after)
     try checkQueue(context, row, replica)
@@ -89,7 +91,7 @@ extension PolicyTable {
   /// The name of the saves of contexts and drafts in the undo history.
   static let saveName = "context"
 
-  private func save(
+  func save(
     _ context: EditingContext, _ draft: inout RecordDraft<AnyEntity>?
   ) throws -> ContextReport {
     guard var copy = draft else {

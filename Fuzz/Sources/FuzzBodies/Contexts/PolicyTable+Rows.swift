@@ -10,6 +10,8 @@ struct PolicyRow {
   var written: [FieldKey: Value?] = [:]
   /// The values to report as dropped.
   var dropped: Set<Dropped> = []
+  /// The registers whose values are not written.
+  var refused: Set<FieldKey> = []
   /// The fields to queue.
   var queued: Set<FieldKey> = []
   /// Whether to drop edits of counters, sets and ledgers.
@@ -154,17 +156,24 @@ extension PolicyTable {
         row.dropped.insert(.init(field: key, value: myValue(key)))
       }
     }
+    let isWritten =
+      !row.written.isEmpty || !edits.isEmpty && !row.dropsMergeableEdits
+    for key in row.refused {
+      // A save that writes brings a deleted record back with its values.
+      let theirs =
+        isWritten && store.wasDeleted
+        ? store.record[key].value : store.value(key)
+      if myValue(key) != theirs {
+        row.dropped.insert(.init(field: key, value: myValue(key)))
+      }
+    }
     return row
   }
 
   private func add(_ key: FieldKey, _ store: Store, to row: inout PolicyRow) {
     let (mine, theirs) = (myValue(key), store.value(key))
     let (dirty, changed) = (isChangedInContext(key), isChanged(key, store))
-    func dropMine() {
-      if dirty, mine != theirs {
-        row.dropped.insert(.init(field: key, value: mine))
-      }
-    }
+    func dropMine() { if dirty { row.refused.insert(key) } }
     switch policy {
     case .error: break
     case .mergeByPropertyStoreTrump:

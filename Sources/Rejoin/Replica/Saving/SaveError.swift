@@ -16,6 +16,10 @@ public enum SaveError: Error, Hashable, Sendable {
   case emptyKey(entity: String)
   /// The key of the record has more than ``RecordID/keyByteLimit`` bytes.
   case keyTooLong(RecordID, limit: Int)
+  /// The name of the server leaves no byte for the keys of its rows.
+  ///
+  /// See ``Replica/importRows(from:modifiedAt:_:)``.
+  case serverNameTooLong(String)
   /// The encoded record would have more than ``Record/byteLimit`` bytes.
   ///
   /// A save that only removes content does not throw this error, even if a
@@ -54,10 +58,15 @@ extension SaveError: CustomStringConvertible {
       "A record of \(id.entity) cannot be saved because its key has "
         + "\(id.key.utf8.count) bytes, and the maximum is \(limit). Use a shorter "
         + "key."
+    case .serverNameTooLong(let name):
+      "The rows cannot be imported because the name of the server has "
+        + "\(name.utf8.count) bytes, which leaves none for the keys of the rows. Use "
+        + "a shorter name of the server."
     case .recordTooLarge(let id, let byteCount):
       "\(id) cannot be saved because it would have \(byteCount) bytes, and the "
-        + "maximum is \(Limits.recordBytes). Split the content among several records, "
-        + "or store large content in files."
+        + "maximum is \(Limits.recordBytes). If concurrent writes made it large, "
+        + "resolve its conflicts or remove content. Otherwise, split the content "
+        + "among several records, or store large content in files."
     case .purged(let id):
       "\(id) cannot be restored or edited as it was shown because its deletion "
         + "was purged. Write to the record in a save to create it again."
@@ -120,4 +129,18 @@ public struct SaveReport: Hashable, Sendable {
   /// If the creation or deletion of a record could not be reverted, the list
   /// contains ``FieldKey/existence``.
   public internal(set) var unrevertedFields: [FieldLocation] = []
+}
+
+extension SaveReport: CustomStringConvertible {
+  /// The dot, the writes that were superseded unseen, and the fields that an
+  /// undo left.
+  public var description: String {
+    let unseen = unseenSupersededWrites.map {
+      FieldLocation(record: $0.record, field: $0.field)
+    }
+    return (dot.map { "saved as \($0)" } ?? "nothing to save")
+      + (unseen.isEmpty ? "" : ", superseded unseen writes of \(unseen.text)")
+      + (unrevertedFields.isEmpty
+        ? "" : ", did not revert \(unrevertedFields.text)")
+  }
 }

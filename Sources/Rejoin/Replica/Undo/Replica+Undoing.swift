@@ -17,6 +17,17 @@ public enum UndoResult: Hashable, Sendable {
   case nothing
 }
 
+extension UndoResult: CustomStringConvertible {
+  /// The result, and the fields that kept their content.
+  public var description: String {
+    switch self {
+    case .done(let report): "done: \(report)"
+    case .prevented(let fields): "prevented by later changes of \(fields.text)"
+    case .nothing: "nothing to undo or redo"
+    }
+  }
+}
+
 extension Replica {
   /// Undoes the last undoable save that is not undone yet.
   ///

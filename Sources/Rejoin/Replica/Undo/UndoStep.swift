@@ -75,3 +75,12 @@ public struct UndoStep: Hashable, Sendable {
   var undone: Dot?
   var changes: [Place: Change] = [:]
 }
+
+extension UndoStep: CustomStringConvertible {
+  /// The name, the dot and the number of changes.
+  public var description: String {
+    let title = name.map { " \"\($0)\"" } ?? ""
+    return "undo step\(title) of \(dot.map(\.description) ?? "no save") with "
+      + "\(changes.count) changes"
+  }
+}

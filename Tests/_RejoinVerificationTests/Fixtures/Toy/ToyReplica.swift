@@ -156,7 +156,9 @@ extension ToyReplica: TestedReplica {
     Contents(clock: vector, fields: fields.mapValues(\.canonical))
   }
 
-  func reading(of path: FieldPath) -> FieldReading { self[path].reading }
+  func reading(of path: FieldPath) -> FieldReading {
+    self[path].reading.hidingReferences(unless: exists)
+  }
 
   mutating func fold() { raiseCut() }
   mutating func retire(_ device: DeviceID, now: Int64) -> Dot? { nil }
