@@ -133,6 +133,16 @@ public final class EditingContext {
   }
 }
 
+extension EditingContext: EditForm {
+  package func assign(
+    _ value: Value?, to key: FieldKey, of id: RecordID,
+    shown: (_ withEdits: Bool) -> Value?
+  ) {
+    let (now, before) = (shown(true), shown(false))
+    update(id) { $0.assign(value, to: key, shown: now, without: before) }
+  }
+}
+
 extension EditingContext: EditTarget {
   /// Creates a record, or keeps it alive against a concurrent deletion, without
   /// editing a field.
@@ -151,14 +161,7 @@ extension EditingContext: EditTarget {
     }
   }
 
-  package func assign(
-    _ value: Value?, to key: FieldKey, of id: RecordID,
-    shown: (_ withEdits: Bool) -> Value?
-  ) -> Bool {
-    let (now, before) = (shown(true), shown(false))
-    update(id) { $0.assign(value, to: key, shown: now, without: before) }
-    return true
-  }
+  package var form: (any EditForm)? { self }
 
   package func edited(_ key: FieldKey, of id: RecordID) -> EditedField {
     current(id).edited(key)

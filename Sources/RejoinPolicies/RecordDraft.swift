@@ -291,10 +291,12 @@ extension EditingContext {
 }
 
 /// A class that holds a draft while the verbs of a save edit it.
-private final class DraftTarget: EditTarget {
+private final class DraftTarget: EditTarget, EditForm {
   var record: EditedRecord
 
   init(_ record: EditedRecord) { self.record = record }
+
+  var form: (any EditForm)? { self }
 
   func ensureExists(_ id: RecordID) { record.changes.isTouched = true }
   func delete(_ id: RecordID) { record.delete() }
@@ -308,9 +310,8 @@ private final class DraftTarget: EditTarget {
   func assign(
     _ value: Value?, to key: FieldKey, of id: RecordID,
     shown: (_ withEdits: Bool) -> Value?
-  ) -> Bool {
+  ) {
     record.assign(value, to: key, shown: shown(true), without: shown(false))
-    return true
   }
 
   func edited(_ key: FieldKey, of id: RecordID) -> EditedField {

@@ -7,18 +7,9 @@ package protocol EditTarget: AnyObject {
   func delete(_ id: RecordID)
   func perform(_ edit: FieldEdit, on key: FieldKey, of id: RecordID)
 
-  /// Assigns a value of a form to a register.
-  ///
-  /// Assigning what the register shows changes nothing.
-  ///
-  /// - Parameter shown: A closure that returns what the register shows, with or
-  ///   without the edits so far.
-  /// - Returns: `false`, without a change, in a save, where every assignment is
-  ///   an edit.
-  func assign(
-    _ value: Value?, to key: FieldKey, of id: RecordID,
-    shown: (_ withEdits: Bool) -> Value?
-  ) -> Bool
+  /// The target as a form, or `nil` for a save, where every assignment is an
+  /// edit.
+  var form: (any EditForm)? { get }
 
   /// Returns a field with the edits so far.
   func edited(_ key: FieldKey, of id: RecordID) -> EditedField
@@ -26,6 +17,17 @@ package protocol EditTarget: AnyObject {
   /// Returns the content of a field that is not shown because the record is
   /// deleted, or is created again by the edits so far.
   func hidden(_ key: FieldKey, of id: RecordID) -> FieldState
+}
+
+/// A target where assigning what a register shows changes nothing.
+package protocol EditForm {
+  /// Assigns a value to a register.
+  ///
+  /// - Parameter shown: A closure that returns what the register shows, with or
+  ///   without the edits so far.
+  func assign(
+    _ value: Value?, to key: FieldKey, of id: RecordID,
+    shown: (_ withEdits: Bool) -> Value?)
 }
 
 /// A field and its unsaved edits.

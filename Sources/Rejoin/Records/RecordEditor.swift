@@ -41,10 +41,13 @@ public struct RecordEditor<Owner: Entity> {
   ) -> V? {
     get { read(field) }
     nonmutating set {
-      let (field, handle) = (fields[field].versions, handle(fields[field]))
-      let value = newValue?.fieldValue
-      if handle.assign(value, field) { return }
-      handle.perform(.write(value ?? handle.hidden(by: field)))
+      let (field, value) = (fields[field], newValue?.fieldValue)
+      let handle = handle(field)
+      if let form = target.form {
+        handle.assign(value, in: form, field.versions)
+      } else {
+        handle.perform(.write(value ?? handle.hidden(by: field.versions)))
+      }
     }
   }
 
@@ -60,8 +63,11 @@ public struct RecordEditor<Owner: Entity> {
     // If the register shows a value, `nil` removes it, even that of an older
     // field.
     let isShown = handle.shown(by: field, withEdits: false) != nil
-    if isShown, handle.assign(nil, field) { return }
-    handle.perform(.write(nil))
+    if isShown, let form = target.form {
+      handle.assign(nil, in: form, field)
+    } else {
+      handle.perform(.write(nil))
+    }
   }
 
   /// Returns the content of a field after the edits so far.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import Rejoin
+import RejoinTesting
 import Testing
 
 @Suite(.encodes) struct RecordStateTests {
@@ -29,6 +30,37 @@ import Testing
   }
 
   private enum Verb { case edit, touch, delete }
+
+  /// Devices that never hear from each other delete one record and bring it
+  /// back, and send each save to a hub.
+  @Test func coveredSavesAreThoseOfAllMarks() throws {
+    var (compared, replaced) = (0, 0)
+    for seed in 1...10 as ClosedRange<UInt64> {
+      var random = SeededRandom(seed: seed)
+      let hub = Replica.empty(1)
+      let devices = (2...15).map { Replica.empty($0) }
+      for _ in 0..<200 {
+        let device = random.pick(devices)
+        switch random.number(below: 4) {
+        case 0: try device.edit { $0.miles.increment() }
+        case 1: try device.save { $0.undelete(Sailor.ada) }
+        default: try device.save { $0.delete(Sailor.ada) }
+        }
+        let before = hub.record(Sailor.ada)?[.existence].marks ?? []
+        hub.merge(device)
+        guard let place = hub.stored.positions[Sailor.ada] else { continue }
+        let record = hub.stored.records[place]
+        #expect(record.covered == record.marks.covered, "seed \(seed)")
+        if record.marks.count < 8 { continue }
+        compared += 1
+        let isReplaced = before.contains {
+          $0.kind == .deletion && record.marks[$0.dot] == nil
+        }
+        replaced += isReplaced ? 1 : 0
+      }
+    }
+    #expect(compared > 500 && replaced > 50)
+  }
 
   @Test(arguments: DeletionRule.allCases)
   func recordWithoutSavesNeitherExistsNorIsDead(_ rule: DeletionRule) {

@@ -126,12 +126,10 @@ extension FieldHandle {
   }
 
   /// Assigns a value to a register of a form.
-  ///
-  /// - Returns: `false`, without a change, in a save.
   func assign<Element>(
-    _ value: Value?, _ versions: FieldVersions<Element>
-  ) -> Bool {
-    target.assign(value, to: key, of: id) {
+    _ value: Value?, in form: any EditForm, _ versions: FieldVersions<Element>
+  ) {
+    form.assign(value, to: key, of: id) {
       shown(by: versions, withEdits: $0)
     }
   }

@@ -332,10 +332,7 @@ extension Transaction: EditTarget {
     apply(edit, to: key, of: id)
   }
 
-  package func assign(
-    _ value: Value?, to key: FieldKey, of id: RecordID,
-    shown: (_ withEdits: Bool) -> Value?
-  ) -> Bool { false }
+  package var form: (any EditForm)? { nil }
 
   package func edited(_ key: FieldKey, of id: RecordID) -> EditedField {
     let edit = edit(of: key, in: id)
