@@ -190,7 +190,7 @@ extension TestedReplica {
     _ id: RecordID, _ keys: [FieldKey], named name: String
   ) throws(ScriptMismatch) {}
 
-  /// Does nothing: all messages have one form.
+  /// Does nothing, since each message has only one form.
   public func checkReports(
     from sender: Self, now: Int64, named name: String
   ) throws(ScriptMismatch) {}

@@ -2,16 +2,19 @@
 
 import Rejoin
 
-/// The only value that an older version of the app can read.
-private enum OnlyOne: FieldValue {
+/// The only value that another version of the app can read.
+public enum OnlyOne: FieldValue {
+  /// The integer 1.
   case one
 
-  init?(_ value: Value) {
+  /// Decodes the integer 1, and no other value.
+  public init?(_ value: Value) {
     if value != .int(1) { return nil }
     self = .one
   }
 
-  var fieldValue: Value { .int(1) }
+  /// The integer 1.
+  public var fieldValue: Value { .int(1) }
 }
 
 /// A form for one field, in other versions of the app.

@@ -2,18 +2,7 @@
 
 import Rejoin
 import RejoinPolicies
-
-/// The only value that another version of the app can read.
-private enum OnlyOne: FieldValue {
-  case one
-
-  init?(_ value: Value) {
-    if value != .int(1) { return nil }
-    self = .one
-  }
-
-  var fieldValue: Value { .int(1) }
-}
+import _RejoinVerification
 
 /// The card in another version of the app, which cannot read all values, and
 /// which replaced the counter and the set by registers.

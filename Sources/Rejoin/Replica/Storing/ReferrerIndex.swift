@@ -108,7 +108,7 @@ extension [RecordID] {
 }
 
 extension Replica {
-  /// A record before and after a change, or `nil` if no save had touched it.
+  /// A record before and after a change, or `nil` before its first save.
   package typealias Difference = (old: Record?, new: Record?)
 
   /// Starts to record which records change.
