@@ -65,7 +65,7 @@ extension SQLError {
     case .canceled: "Repeat the call if it is still needed."
     case .unavailable: "Check that the server runs, and try again."
     case .full: "Free space on the disk."
-    case .readOnly: "Move the file to a folder that can be written."
+    case .readOnly: "Make the file and its folder writable."
     case .cannotOpen: "Check the path and its permissions."
     case .corrupted: "Restore the file from a backup."
     case .inputOutput: "Check the disk."

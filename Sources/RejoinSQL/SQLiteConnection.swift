@@ -21,6 +21,11 @@ public final class SQLiteConnection: SQLConnection {
     case writing
     /// Reading only.
     case reading
+    /// Reading only a file that no connection changes, without locks.
+    ///
+    /// It reads a closed database in a folder that cannot be written. Changes in
+    /// a log next to the file are ignored.
+    case unchanging
   }
 
   public var dialect: SQLDialect { .sqlite }
@@ -52,13 +57,21 @@ public final class SQLiteConnection: SQLConnection {
     hooks = Hooks(timeout)
     // Use extended result codes, and no mutex because a connection has only one
     // owner at a time.
+    // 0x40 makes the path a URI.
     let flags: Int32 =
       switch mode {
       case .writing: 0x2 | 0x4
       case .reading: 0x1
+      case .unchanging: 0x1 | 0x40
       }
+    if path.utf8.contains(0) {
+      throw SQLError(
+        .cannotOpen, "the path \(path.debugDescription) contains a NUL")
+    }
     var database: OpaquePointer?
-    let code = library.open(path, &database, flags | 0x8000 | 0x0200_0000, nil)
+    let code = library.open(
+      mode == .unchanging ? SQLiteConnection.unchangingURI(of: path) : path,
+      &database, flags | 0x8000 | 0x0200_0000, nil)
     self.database = database
     guard code == 0 else {
       // `deinit` closes the database, which exists even after an error.
@@ -73,6 +86,14 @@ public final class SQLiteConnection: SQLConnection {
         // 1 is SQLITE_DENY.
         Hooks.at(context).allows(action, [first, second]) ? 0 : 1
       }, context)
+  }
+
+  private static func unchangingURI(of path: String) -> String {
+    var text = path
+    for (special, code) in [("%", "%25"), ("?", "%3f"), ("#", "%23")] {
+      text.replace(special, with: code)
+    }
+    return (text.hasPrefix("/") ? "file://" : "file:") + text + "?immutable=1"
   }
 
   deinit { close() }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RejoinSQL
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -14,6 +16,10 @@
 struct DurableFile {
   let path: String
 
+  /// - Parameter path: A path, which is made absolute, so that it names the same
+  ///   file after the process changes its folder.
+  init(path: String) { self.path = DurableFile.absolute(path) }
+
   /// A failure of the file system.
   struct Failure: Error, CustomStringConvertible {
     /// The operation that failed, its path and its cause.
@@ -23,6 +29,13 @@ struct DurableFile {
       description =
         "\(path) cannot be \(what): \(String(cString: strerror(errno)))"
     }
+  }
+
+  private static func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    let start = String(cString: folder)
+    return (start == "/" ? "" : start) + "/" + path
   }
 
   /// Whether a file or a folder with this path exists.
@@ -39,17 +52,33 @@ struct DurableFile {
 
   func remove() { unlink(path) }
 
-  /// Syncs the content and the name after other code wrote the file.
-  func sync() throws {
-    try DurableFile.sync(path)
-    try syncFolder()
+  /// Gives the file another name, unless that name is in use.
+  ///
+  /// The other name then has the complete file or none, wherever the process
+  /// stops.
+  func rename(to new: DurableFile) throws {
+    #if canImport(Darwin)
+      let isNamed = renamex_np(path, new.path, UInt32(RENAME_EXCL)) == 0
+    #else
+      let isNamed = link(path, new.path) == 0
+    #endif
+    guard isNamed else { throw Failure("created", new.path) }
+    #if !canImport(Darwin)
+      remove()
+    #endif
+    try new.syncFolder()
   }
 
+  /// Syncs the content after other code wrote the file.
+  func syncContent() throws { try DurableFile.sync(path) }
+
   /// Syncs the name of the file.
-  func syncFolder() throws {
+  func syncFolder() throws { try DurableFile.sync(folder) }
+
+  /// The folder that contains the file.
+  var folder: String {
     let end = path.lastIndex(of: "/")
-    let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
-    try DurableFile.sync(folder ?? ".")
+    return end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 
   private static func sync(_ path: String) throws {
@@ -57,5 +86,40 @@ struct DurableFile {
     guard file >= 0 else { throw Failure("opened", path) }
     defer { close(file) }
     guard fsync(file) == 0 else { throw Failure("synced", path) }
+  }
+}
+
+// The file system's view of a file.
+extension DurableFile {
+  /// The file that a path names, regardless of the path.
+  struct Identity: Hashable {
+    private let device: UInt64
+    private let number: UInt64
+
+    fileprivate init(_ status: stat) {
+      device = UInt64(truncatingIfNeeded: status.st_dev)
+      number = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+  }
+
+  /// The file that the path names now, or `nil` if no file exists.
+  var identity: Identity? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Identity(status) : nil
+  }
+
+  /// The reason why the file cannot be written, or `nil` if none is found.
+  var obstacle: (code: SQLError.Code, text: String)? {
+    for (path, kind) in [(path, "file"), (folder, "folder")] {
+      if access(path, W_OK) == 0 || errno == ENOENT { continue }
+      return errno == EROFS
+        ? (.readOnly, "the disk of \(path) is read-only")
+        : (.readOnly, "the \(kind) \(path) cannot be written")
+    }
+    var status = statvfs()
+    guard statvfs(folder, &status) == 0, status.f_bavail == 0 else {
+      return nil
+    }
+    return (.full, "the disk of \(path) is full")
   }
 }

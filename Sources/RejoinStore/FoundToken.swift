@@ -23,7 +23,7 @@ enum FoundToken: Equatable {
     }
     self =
       switch bytes {
-      case nil: .none
+      case nil, []: .none
       case FoundToken.mark: .creating
       case let bytes?:
         (try? RestoreToken(decoding: bytes)).map { .token($0) } ?? .damaged

@@ -2,16 +2,6 @@
 
 import Rejoin
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
-
 /// The scopes that this process has open for writing.
 ///
 /// If a store supersedes another store of the same process, the observers of
@@ -22,18 +12,8 @@ final class OpenScopes: Sendable {
 
   /// A scope of a file, independent of the path to the file.
   struct Key: Hashable {
-    private let device: UInt64
-    private let file: UInt64
-    private let scope: [UInt8]
-
-    /// - Returns: The key, or `nil` if the database has no file.
-    init?(_ scope: String, in path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      device = UInt64(truncatingIfNeeded: status.st_dev)
-      file = UInt64(truncatingIfNeeded: status.st_ino)
-      self.scope = Array(scope.utf8)
-    }
+    let file: DurableFile.Identity
+    let scope: [UInt8]
   }
 
   private struct Holder {

@@ -28,11 +28,9 @@ import RejoinSQL
 /// The store runs its calls on its own thread, so a wait for the disk or for a
 /// lock doesn't block other tasks.
 public actor ReplicaStore {
-  private let scope: StoredScope
-  private let connection: SQLiteConnection
+  let scope: StoredScope
   private let queue: SerialQueue
   nonisolated let observers: ChangeObservers
-  private nonisolated let writer: Int64
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     queue.asUnownedSerialExecutor()
@@ -71,26 +69,24 @@ public actor ReplicaStore {
           "\"\(path)\" is not a file path; use `inMemory` for a store without one"
         ))
     }
-    let hexadecimal = name.utf8.map {
-      String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
-    }.joined()
-    let token =
-      token
-      ?? TokenFile(beside: name == "main" ? path : path + "." + hexadecimal)
-    try await self.init(path, name) {
+    // SQLite and the file system would use the part before it.
+    guard !path.utf8.contains(0) else {
+      throw .cannotOpen(
+        SQLError(.cannotOpen, "\(path.debugDescription) contains a NUL"))
+    }
+    let file = DurableFile(path: path)
+    let token = token ?? TokenFile(beside: file.path, scope: name)
+    try await self.init {
       // Check first. SQLite would create the file and delete a log without a
       // file.
       let found = try FoundToken(of: token)
-      if recovery == nil, found.tellsOfStore, DurableFile(path: path).isEmpty {
+      if recovery == nil, found.tellsOfStore, file.isEmpty {
         throw StoreError.missing(found.token)
       }
-    } opening: { connection in
-      try StoredScope(
-        name, on: connection, recovering: recovery, schema: schema,
-        wallClock: wallClock, token: token, makeDeviceID: makeDeviceID)
-    }
-    if let key = OpenScopes.Key(name, in: path) {
-      OpenScopes.shared.open(key, by: observers, as: writer)
+      let parts = ScopeParts(
+        name: Array(name.utf8), patching: Patching(), schema: schema,
+        wallClock: wallClock, keeper: token, makeDeviceID: makeDeviceID)
+      return try StoredScope.open(parts, at: file.path, recovering: recovery)
     }
   }
 
@@ -111,42 +107,30 @@ public actor ReplicaStore {
       func load() -> [UInt8]? { nil }
       func store(_ bytes: [UInt8]) {}
     }
-    return try await ReplicaStore(":memory:", "main") {
-    } opening: { connection in
-      try StoredScope(
-        "main", on: connection, schema: schema, wallClock: wallClock,
-        token: Keeper(), makeDeviceID: makeDeviceID)
+    return try await ReplicaStore {
+      let parts = ScopeParts(
+        name: Array("main".utf8), patching: Patching(), schema: schema,
+        wallClock: wallClock, keeper: Keeper(), makeDeviceID: makeDeviceID)
+      let file = try StoreFile()
+      return try StoredScope(
+        parts, on: file.connection, in: file, recovering: nil)
     }
   }
 
   private init(
-    _ path: String, _ name: String, _ check: @Sendable () throws -> Void,
-    opening open: @Sendable (SQLiteConnection) throws -> StoredScope
+    opening open: @Sendable () throws -> sending StoredScope
   ) async throws(StoreError) {
     let queue = SerialQueue("rejoin.store")
-    do {
-      (connection, scope) = try await QueueWorker(queue).run {
-        try check()
-        let connection = try SQLiteConnection(opening: path)
-        for setting in ReplicaStore.settings { try connection.run(setting) }
-        return (connection, try open(connection))
-      }
-    } catch { throw StoreError(opening: error) }
+    do { scope = try await QueueWorker(queue).run(open) } catch {
+      throw StoreError(opening: error)
+    }
     self.queue = queue
-    (observers, writer) = (scope.observers, scope.writer)
+    observers = scope.observers
   }
-
-  /// Sync every commit, detect damage, and limit the size of the log.
-  private static let settings = [
-    "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
-    "PRAGMA fullfsync = 1", "PRAGMA checkpoint_fullfsync = 1",
-    "PRAGMA cell_size_check = 1", "PRAGMA trusted_schema = 0",
-    "PRAGMA journal_size_limit = 16777216",
-  ]
 
   /// Reads or changes a setting of the connection, for tests.
   package func setting(_ text: String) throws -> Int64? {
-    try connection.integer("PRAGMA " + text)
+    try scope.file?.connection.integer("PRAGMA " + text)
   }
 
   /// The device ID of the replica's saves.
@@ -287,6 +271,7 @@ public actor ReplicaStore {
   ) throws -> Value {
     try scope.update(
       writing: { changes in
+        guard let connection = scope.file?.connection else { return }
         try connection.restricted(protecting: Set(Tables.names)) {
           try tables(connection, changes)
         }
@@ -360,10 +345,7 @@ public actor ReplicaStore {
   ///
   /// - Throws: ``StoreError``. If an error is thrown, the store is still open.
   public func close() throws(StoreError) {
-    try scope.close {
-      try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
-      connection.close()
-    }
+    try scope.close()
   }
 
   /// Writes a complete copy of the store into a file while the store is in use.

@@ -36,7 +36,24 @@ struct ScopeRow: Equatable {
   var patches: Int64 = 0
 
   /// Creates the row of a new scope.
-  init(name: [UInt8], head: [UInt8]) { (self.name, self.head) = (name, head) }
+  ///
+  /// - Parameter writer: The number before that of the first writer, or zero for
+  ///   a scope of a hub.
+  init(name: [UInt8], head: [UInt8], writer: Int64 = 0) {
+    (self.name, self.head, self.writer) = (name, head, writer)
+  }
+
+  /// Returns the number before that of the first writer of a scope.
+  ///
+  /// A deleted scope can leave its row number to another one. A random number
+  /// keeps an earlier writer from taking the new scope for its own. Its lowest
+  /// bits count the openings.
+  static func firstWriter() -> Int64 {
+    Int64.random(in: 1..<(1 << 31)) << 32
+  }
+
+  /// The number of times that the scope was opened for writing.
+  var openings: Int64 { writer & 0xffff_ffff }
 
   private var check: Int64 {
     var check = RowCheck(
@@ -56,13 +73,23 @@ struct ScopeRow: Equatable {
 
   /// Finds a scope.
   ///
-  /// The query reads every row. Otherwise, a scope with a damaged name would
-  /// look like a scope that does not exist.
+  /// - Parameter mustExist: Whether the scope is known to exist. If it is not
+  ///   found, every row is then read, because a scope with a damaged name looks
+  ///   like a scope that does not exist.
   static func find(
-    _ name: [UInt8], on connection: any SQLConnection
+    _ name: [UInt8], mustExist: Bool, on connection: any SQLConnection
   ) throws -> ScopeRow? {
     try checkLength(of: name)
-    return try all(on: connection).first { $0.name == name }
+    // SQLite must read the name from the row, which has the check, and not from
+    // the index.
+    let found = try read(
+      "WHERE scope = (SELECT scope FROM rejoin_scope WHERE name = $1)",
+      [.bytes(name)], on: connection)
+    if let row = found.first { return row }
+    if mustExist, try all(on: connection).contains(where: { $0.name == name }) {
+      throw StoreError.damaged("in the index of the scopes' names")
+    }
+    return nil
   }
 
   /// Returns all scopes in the order of their numbers.

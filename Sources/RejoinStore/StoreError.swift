@@ -31,6 +31,10 @@ public enum StoreError: Error, Hashable, Sendable {
   case notDurable(SQLError)
   /// The connection was lost, so the change may or may not be saved.
   case disconnected(SQLError)
+  /// The path of the store names another file now, or none.
+  ///
+  /// The call changed no data.
+  case fileReplaced(String)
   /// Another store opened the scope for writing.
   ///
   /// The call changed no data.
@@ -57,6 +61,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case tokenUnreadable(String)
   /// The restore token could not be stored, so the store sent no data.
   case tokenNotStored(String)
+  /// The scope is deleted, but its restore token could not be removed.
+  case tokenNotRemoved(String)
   /// The file could not be copied.
   case notCopied(SQLError)
   /// The store is closed, and the call changed no data.
@@ -94,14 +100,17 @@ extension StoreError: CustomStringConvertible {
       "The task was canceled while the call waited, and nothing has changed. "
         + "Repeat the call if it is still needed."
     case .readOnly(let error):
-      "The store is read-only, and nothing has changed (\(error)). Move the file "
-        + "to a folder that can be written."
+      "The store cannot be written, and nothing has changed (\(error)). "
+        + error.advice
     case .notDurable(let error):
       "The change could not be written and was undone (\(error)). \(error.advice)"
     case .disconnected(let error):
       "The connection was lost during a change, so the change may or may not "
         + "have been saved (\(error)). Connect again and repeat the request, "
         + "which is safe."
+    case .fileReplaced(let path):
+      "\(path) was replaced or removed while the store was open, and nothing has "
+        + "changed. Close the store, and open it again."
     case .superseded:
       "Another store opened this scope for writing, and nothing has changed. "
         + "Use that store, or open the scope again."
@@ -133,6 +142,10 @@ extension StoreError: CustomStringConvertible {
     case .tokenNotStored(let why):
       "The restore token could not be stored (\(why)), so nothing was sent. Try "
         + "again."
+    case .tokenNotRemoved(let why):
+      "The scope is deleted, but its restore token could not be removed "
+        + "(\(why)), so opening the scope reports it as missing. Call "
+        + "`deleteScope()` again."
     case .notCopied(let error):
       "The store could not be copied (\(error)). \(error.advice)"
     case .closed: "The store is closed. Open it again."

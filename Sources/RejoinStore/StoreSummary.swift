@@ -62,7 +62,7 @@ package struct StoreSummary {
         try connection.integer(sql, .integer(row.scope)) ?? 0
       }
       return Scope(
-        name: String(decoding: row.name, as: UTF8.self), openings: row.writer,
+        name: String(decoding: row.name, as: UTF8.self), openings: row.openings,
         replica: stored,
         recordBytes: try sum(
           "SELECT sum(length(body)) FROM rejoin_record WHERE scope = $1"),

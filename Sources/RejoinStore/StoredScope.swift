@@ -14,111 +14,48 @@ package final class StoredScope {
   package private(set) var deviceChange: Replica.DeviceChange?
   /// The observers of the scope's changes.
   package let observers = ChangeObservers()
+  /// The reason why the scope could not be written when it was opened, or at the
+  /// last change, or `nil` if this instance is its writer.
+  ///
+  /// Until then, the scope is as it was read.
+  private(set) var writeError: StoreError?
   /// The references of the observed records, or `nil` without observers.
   private var referrers: ReferrerIndex?
-  private let connection: any SQLConnection
-  private let keeper: any TokenStorage
-  private let name: [UInt8]
-  private let patching: Patching
-  /// The writer number of this instance.
-  let writer: Int64
+  private var connection: any SQLConnection
+  let file: StoreFile?
+  private let parts: ScopeParts
+  /// The writer number of this instance, or of the writer before it until this
+  /// instance can write.
+  private var writer: Int64
   private var rows: ScopeRows
   private var undoRows: UndoRows
   /// The error that prevents further changes, or `nil`.
   private var failure: StoreError?
-  /// The token in the token storage.
+  /// Whether the rows of the scope are deleted.
+  private var isDeleted = false
+  /// The token in the token storage, or a later one that need not be stored.
   private var kept: RestoreToken?
 
-  /// Opens a scope for writing, or creates it.
+  /// Creates a scope from what was read or written when it was opened.
   ///
   /// - Parameters:
-  ///   - initial: The initial state of a new scope, or `nil` for an empty
-  ///     replica.
-  ///   - patching: The conditions for patches.
-  package init(
-    _ name: String, on connection: any SQLConnection,
-    from initial: ReplicaState? = nil, recovering: StoreRecovery? = nil,
-    patching: Patching = Patching(), schema: Schema,
-    wallClock: WallClock, token keeper: any TokenStorage,
-    makeDeviceID: @escaping () -> DeviceID
-  ) throws(StoreError) {
-    let name = Array(name.utf8)
-    let (found, isNew): (FoundToken, Bool)
-    do {
-      (replica, rows, undoRows, writer, found, isNew) = try connection.changing
-      {
-        // Read the token under the lock, because another process may be
-        // creating the scope.
-        let found = try FoundToken(of: keeper)
-        try Tables.create(on: connection)
-        try Tables.createUndo(on: connection)
-        let row = try ScopeRow.find(name, on: connection)
-        guard let row else {
-          // The scope does not exist. If the token shows a store, the store was
-          // lost.
-          if initial == nil, recovering == nil, found.tellsOfStore {
-            throw StoreError.missing(found.token)
-          }
-          let replica =
-            if let initial {
-              Replica(
-                opening: initial, token: found.token, schema: schema,
-                wallClock: wallClock, makeDeviceID: makeDeviceID)
-            } else {
-              Replica(
-                device: makeDeviceID(), schema: schema, wallClock: wallClock,
-                makeDeviceID: makeDeviceID)
-            }
-          if initial == nil, let token = found.token {
-            replica.recordLoss(of: token)
-          }
-          let rows = ScopeRows.new(
-            name, for: replica.stored, patching: patching,
-            on: connection)
-          // Keep the token of a lost store until the new store is durable.
-          if !found.tellsOfStore { try FoundToken.keepCreating(by: keeper) }
-          replica.markAllRecordsChanged()
-          replica.confirmTokenStored(replica.restoreToken)
-          try rows.write(replica)
-          let undo = UndoRows(scope: rows.scope)
-          return (replica, rows, undo, try rows.claim(), found, true)
-        }
-        if row.isOfHub { throw StoreError.scopeBelongsToHub }
-        let (rows, stored) = try ScopeRows.read(
-          row, patching: patching, on: connection)
-        let replica = Replica(
-          opening: stored, token: found.token(of: stored), schema: schema,
-          wallClock: wallClock, makeDeviceID: makeDeviceID)
-        if replica.deviceChange != nil {
-          // Store the token before the commit. In the reverse order, a crash in
-          // between would cost another device ID.
-          try StoredScope.keepToken(of: replica, by: keeper)
-        }
-        // Write the changes of opening: a new device ID and the confirmed
-        // token.
-        try rows.write(replica)
-        let undo = try UndoRows(scope: rows.scope, on: connection)
-        return (replica, rows, undo, try rows.claim(), found, false)
-      }
-    } catch { throw StoreError(opening: error) }
-    (self.connection, self.keeper, self.name) = (connection, keeper, name)
-    self.patching = patching
-    deviceChange = replica.deviceChange
+  ///   - writer: The number of the scope's writer.
+  ///   - writeError: The reason why the scope cannot be written, or `nil`.
+  init(
+    _ opened: OpenedScope, _ parts: ScopeParts,
+    on connection: any SQLConnection,
+    in file: StoreFile?, as writer: Int64, cannotWrite writeError: StoreError?
+  ) {
+    (replica, rows) = (opened.replica, opened.rows)
+    (undoRows, deviceChange) = (opened.undoRows, replica.deviceChange)
+    (self.parts, self.connection, self.file) = (parts, connection, file)
+    (self.writer, self.writeError) = (writer, writeError)
+    kept = opened.keptToken
     setUndoHistory()
-    if isNew || found == .creating {
-      // Store the token after the commit. Once it is stored, opening reports a
-      // lost scope as missing.
-      do {
-        try connection.changing {
-          // A later writer can store a later token.
-          guard try rows.writer() == writer else { return }
-          try StoredScope.keepToken(of: replica, by: keeper)
-        }
-      } catch { throw StoreError(opening: error) }
-    }
-    let token = found.token
-    kept = token?.device == replica.device ? token : replica.restoreToken
     replica.markRecordsChanged()
+    if writeError == nil {
+      file?.open(parts.name, by: observers, as: writer)
+    }
   }
 
   /// Changes the replica and writes the change.
@@ -158,12 +95,12 @@ package final class StoredScope {
     _ tables: (RecordChanges) throws -> Void
   ) throws -> Value {
     try begin()
-    let (former, version) = (replica.former, replica.stored.version)
-    let formerUndo = undoRows
+    let before = Before(
+      replica: replica.former, version: replica.stored.version,
+      head: StoredHead(replica.stored), undoRows: undoRows)
     replica.hasExported = false
     let value: Value
     var isIndexed = false
-    let head = StoredHead(replica.stored)
     rows.begin()
     let mark = observers.mark
     observers.update(&referrers, of: replica)
@@ -171,6 +108,7 @@ package final class StoredScope {
       replica.keepFormerRecords(of: tells ? nil : referrers)
     }
     do {
+      let newWriter = try claim()
       value = try body(replica)
       isIndexed = true
       let (changed, referring) = replica.takeDifferences(&referrers)
@@ -185,8 +123,10 @@ package final class StoredScope {
         if replica.hasChangedUndoHistory {
           try undoRows.write(replica.undoHistory, on: connection)
         }
+        try file?.check()
         try connection.run("COMMIT")
-      } catch { throw StoreError(writing: error) }
+      } catch { throw written(error) }
+      if let newWriter { startWriting(as: newWriter) }
       replica.hasChangedUndoHistory = false
       if let change = replica.deviceChange { deviceChange = change }
       observers.tell(
@@ -196,16 +136,7 @@ package final class StoredScope {
         upTo: mark)
     } catch {
       if isIndexed { referrers = nil }
-      // Ignore the error if the connection already rolled back.
-      try? connection.run("ROLLBACK")
-      undoRows = formerUndo
-      if replica.hasChangedUndoHistory { setUndoHistory() }
-      let isChanged =
-        replica.hasChangedRecords || head != StoredHead(replica.stored)
-        || version != replica.stored.version
-      if isChanged || error is StoreError { try revert(to: former) }
-      // `body` can send a delta before it throws.
-      if replica.hasExported { try? keepToken() }
+      try takeBack(to: before, after: error)
       throw error
     }
     if replica.hasExported {
@@ -214,8 +145,56 @@ package final class StoredScope {
         if case .tokenNotStored = error { throw error }
         throw StoreError.tokenNotStored("\(error)")
       }
+    } else if replica.device != before.replica.device {
+      // Without its token, opening would take another new device.
+      try? keepToken()
     }
     return value
+  }
+
+  /// The scope before a change.
+  private struct Before {
+    let replica: FormerReplica
+    let version: ReplicaVersion
+    let head: StoredHead
+    let undoRows: UndoRows
+  }
+
+  /// Takes back a change that threw an error.
+  private func takeBack(to before: Before, after error: any Error) throws {
+    // Ignore the error if the connection already rolled back.
+    try? connection.run("ROLLBACK")
+    undoRows = before.undoRows
+    if replica.hasChangedUndoHistory { setUndoHistory() }
+    // The change can send a delta before it throws.
+    let hasExported = replica.hasExported
+    let lost = hasExported ? replica.ownSaves(since: before.replica) : nil
+    let isChanged =
+      replica.hasChangedRecords || before.head != StoredHead(replica.stored)
+      || before.version != replica.stored.version
+    do {
+      if isChanged || error is StoreError { try revert(to: before.replica) }
+    } catch {
+      if let lost { try? storeToken(lost.token) }
+      throw error
+    }
+    if let lost {
+      abandonDevice(of: lost)
+    } else if hasExported {
+      try? keepToken()
+    }
+  }
+
+  /// Takes a new device after own saves were sent and then undone.
+  ///
+  /// Their numbers must not be used again, now or after a restart.
+  private func abandonDevice(of lost: Replica.LostSaves) {
+    do { try update { try $0.takeDevice(after: lost) } } catch {
+      // Each later change tries to write it. The token reveals it to the next
+      // opening.
+      replica.requireNewDevice()
+      try? storeToken(lost.token)
+    }
   }
 
   /// Sets the undo history of the replica to the stored one.
@@ -228,39 +207,122 @@ package final class StoredScope {
   private func begin() throws(StoreError) {
     if let failure { throw failure }
     do {
+      if writeError != nil { try connectForWriting() }
       try connection.run("BEGIN IMMEDIATE")
       do { try checkWriter() } catch {
         try? connection.run("ROLLBACK")
         throw error
       }
-    } catch { throw StoreError(writing: error) }
+    } catch { throw written(error) }
+  }
+
+  /// Connects again, because the file can be writable now.
+  private func connectForWriting() throws {
+    guard let file else { return }
+    try file.check()
+    defer {
+      connection = file.connection
+      rows.connection = connection
+    }
+    try file.connectForWriting()
+  }
+
+  /// Writes what could not be written when the scope was opened.
+  ///
+  /// - Returns: The number of this writer, or `nil` if the scope was opened for
+  ///   writing.
+  private func claim() throws -> Int64? {
+    if writeError == nil { return nil }
+    do {
+      let writer = try rows.claim()
+      try Tables.createUndo(on: connection)
+      kept = try parts.recognize(replica) ?? kept
+      return writer
+    } catch { throw written(error) }
+  }
+
+  private func startWriting(as writer: Int64) {
+    (self.writer, writeError) = (writer, nil)
+    file?.open(parts.name, by: observers, as: writer)
+  }
+
+  /// Returns the error of a change that could not be written, and records what
+  /// follows from it.
+  private func written(_ error: any Error) -> StoreError {
+    let error = StoreError(writing: error)
+    let explained = file?.explained(error) ?? error
+    if case .fileReplaced = explained { fail(explained) }
+    if writeError != nil, explained.mayBeReadable { writeError = explained }
+    return explained
+  }
+
+  /// Prevents further changes.
+  private func fail(_ error: StoreError) {
+    failure = error
+    observers.end(error)
   }
 
   /// Prevents further changes.
   ///
-  /// - Parameter close: A closure that closes the connection.
-  package func close(_ close: () throws -> Void) throws(StoreError) {
+  /// The log is written into the file, unless another file replaced it or it
+  /// cannot be written.
+  package func close() throws(StoreError) {
     if failure == .closed { return }
-    do { try close() } catch { throw StoreError(writing: error) }
-    failure = .closed
-    observers.end(.closed)
+    do {
+      if failure == nil, writeError == nil {
+        try file?.check()
+        try file?.writeLog()
+      }
+    } catch { throw written(error) }
+    file?.connection.close()
+    fail(.closed)
+  }
+
+  /// Deletes the rows of the scope and then its token, and closes the scope.
+  package func delete() throws(StoreError) {
+    if !isDeleted {
+      try begin()
+      do {
+        // Overwrite the content instead of leaving it in free pages.
+        try connection.run("PRAGMA secure_delete = 1")
+        try Tables.createUndo(on: connection)
+        try rows.delete()
+        try file?.check()
+        try connection.run("COMMIT")
+      } catch {
+        try? connection.run("ROLLBACK")
+        throw written(error)
+      }
+      isDeleted = true
+      try? file?.writeLog()
+      file?.connection.close()
+      fail(.closed)
+    }
+    do { try parts.keeper.remove() } catch {
+      throw .tokenNotRemoved("\(error)")
+    }
   }
 
   /// Writes a complete copy of the database into a new file.
   package func copy(to path: String) throws(StoreError) {
     if failure == .closed { throw .closed }
-    let file = DurableFile(path: path)
-    if path.isEmpty || file.exists {
+    let copy = DurableFile(path: path)
+    if path.isEmpty || path.utf8.contains(0) || copy.exists {
       throw .notCopied(
-        SQLError(.cannotOpen, "\"\(path)\" exists, or is not a file path"))
+        SQLError(
+          .cannotOpen,
+          "\(path.debugDescription) exists, is empty, or contains a NUL"))
     }
+    // A copy that is interrupted must not look like a store.
+    let number = String(UInt64.random(in: 0 ... .max), radix: 16)
+    let new = DurableFile(path: "\(copy.path).\(number).new")
     do {
-      try connection.run("VACUUM INTO $1", .text(path))
-      try file.sync()
+      try connection.run("VACUUM INTO $1", .text(new.path))
+      try new.syncContent()
+      try new.rename(to: copy)
     } catch {
-      file.remove()
-      throw .notCopied(
-        error as? SQLError ?? SQLError(.inputOutput, "\(error)"))
+      new.remove()
+      throw .notCopied(copy.explained(SQLError(error)))
     }
   }
 
@@ -293,28 +355,31 @@ package final class StoredScope {
     try body(ReplicaView(replica))
   }
 
-  /// Stores the current token, unless it is stored already.
+  /// Stores the current token, unless it or a later one is stored already.
   private func keepToken() throws {
-    if replica.restoreToken == kept { return }
-    do { try checkWriter() } catch { throw StoreError(writing: error) }
-    try StoredScope.keepToken(of: replica, by: keeper)
-    kept = replica.restoreToken
+    if let kept, kept.covers(replica.restoreToken) { return }
+    if writeError != nil { try update { _ in } }
+    try storeToken(replica.restoreToken)
+    replica.confirmTokenStored(replica.restoreToken)
+  }
+
+  /// Stores a token, unless another writer opened the scope.
+  private func storeToken(_ token: RestoreToken) throws {
+    do {
+      // Hold the lock, because a later writer could store a later token.
+      try connection.changing {
+        try checkWriter()
+        try file?.check()
+        try parts.store(token)
+      }
+    } catch { throw written(error) }
+    kept = token
   }
 
   private func checkWriter() throws {
     if try rows.writer() == writer { return }
     observers.end(.superseded)
     throw StoreError.superseded
-  }
-
-  private static func keepToken(
-    of replica: Replica, by keeper: any TokenStorage
-  ) throws(StoreError) {
-    let token = replica.restoreToken
-    do { try keeper.store(token.encoded()) } catch {
-      throw .tokenNotStored("\(error)")
-    }
-    replica.confirmTokenStored(token)
   }
 
   /// Reverts the replica to the state in the scope.
@@ -326,66 +391,22 @@ package final class StoredScope {
       if isTakenBack { return }
       let stored: ReplicaState
       (rows, stored) = try connection.reading {
-        guard let row = try ScopeRow.find(name, on: connection) else {
+        guard
+          let row = try ScopeRow.find(
+            parts.name, mustExist: true, on: connection)
+        else {
           throw StoreError.damaged("the scope is missing")
         }
         return try ScopeRows.read(
-          row, patching: patching, on: connection)
+          row, patching: parts.patching, on: connection)
       }
       replica.revert(to: stored, former)
       replica.markRecordsChanged()
       if let kept { replica.confirmTokenStored(kept) }
     } catch {
       let error = error as? SQLError ?? SQLError(.corrupted, "\(error)")
-      failure = .outOfStep(error)
-      observers.end(.outOfStep(error))
+      fail(.outOfStep(error))
       throw .outOfStep(error)
-    }
-  }
-
-  /// Reads the replica of a scope without opening the scope for writing.
-  package static func read(
-    _ name: String, on connection: any SQLConnection
-  ) throws(StoreError) -> ReplicaState? {
-    do {
-      return try connection.reading {
-        let row = try ScopeRow.find(Array(name.utf8), on: connection)
-        return try row.map { try ScopeRows.read($0, on: connection).stored }
-      }
-    } catch { throw StoreError(opening: error) }
-  }
-}
-
-extension StoreError {
-  /// Creates the error for a scope that could not be read.
-  init(opening error: any Error) {
-    switch error {
-    case let error as StoreError: self = error
-    case let error as SQLError where error.code == .corrupted:
-      self = .damaged("\(error)")
-    case let error as SQLError where error.code == .busy: self = .busy(error)
-    case let error as SQLError where error.code == .canceled: self = .canceled
-    case let error as SQLError where error.code == .unavailable:
-      self = .unavailable(error)
-    case let error as SQLError where error.code == .readOnly:
-      self = .readOnly(error)
-    case let error as SQLError where error.code == .disconnected:
-      self = .disconnected(error)
-    case let error as SQLError: self = .cannotOpen(error)
-    default: self = .damaged("\(error)")
-    }
-  }
-
-  /// Creates the error for a change that could not be written.
-  init(writing error: any Error) {
-    guard let error = error as? SQLError else {
-      self.init(opening: error)
-      return
-    }
-    switch error.code {
-    case .busy, .canceled, .unavailable, .readOnly, .disconnected:
-      self.init(opening: error)
-    default: self = .notDurable(error)
     }
   }
 }

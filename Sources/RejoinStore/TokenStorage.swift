@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Rejoin
+
 #if canImport(Darwin)
   import Foundation
 #elseif canImport(Glibc)
@@ -20,6 +22,14 @@ public protocol TokenStorage: Sendable {
   func load() throws -> [UInt8]?
   /// Durably replaces the stored bytes.
   func store(_ bytes: [UInt8]) throws
+  /// Durably removes the stored bytes.
+  ///
+  /// By default, this method stores no bytes, which counts as no token.
+  func remove() throws
+}
+
+extension TokenStorage {
+  public func remove() throws { try store([]) }
 }
 
 /// A token storage that uses a file, by default next to the database.
@@ -32,11 +42,36 @@ public struct TokenFile: TokenStorage {
 
   /// Creates a token storage that uses a file.
   ///
-  /// - Parameter path: The path of the file, which need not exist.
-  public init(at path: String) { self.path = path }
+  /// - Parameter path: The path of the file, which need not exist. If it is
+  ///   relative, it refers to the current folder of the process at this moment.
+  public init(at path: String) { self.path = DurableFile(path: path).path }
 
   /// Creates a token storage that uses a file next to a database.
-  public init(beside database: String) { self.init(at: database + ".token") }
+  ///
+  /// - Parameters:
+  ///   - database: The path of the database.
+  ///   - scope: The name of the scope, which becomes a part of the file name.
+  public init(beside database: String, scope: String = "main") {
+    let end = scope == "main" ? "" : "-" + TokenFile.suffix(of: scope)
+    self.init(at: database + ".token" + end)
+  }
+
+  /// Returns a text for a scope's name, which can contain any characters and be
+  /// longer than the name of a file.
+  private static func suffix(of scope: String) -> String {
+    if scope.utf8.count <= 80 {
+      return scope.utf8.map { byte in
+        String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+      }.joined()
+    }
+    let digests = [0, 1].map { (seed: UInt64) in
+      var digest = Digest(seed: seed)
+      digest.add(scope)
+      return String(digest.value, radix: 16)
+    }
+    // No name of a scope in hexadecimal digits has this form.
+    return "x" + digests.joined(separator: "x")
+  }
 
   /// A failure of the file system.
   public struct Failure: Error, CustomStringConvertible {
@@ -46,9 +81,12 @@ public struct TokenFile: TokenStorage {
     fileprivate init(_ what: String, _ path: String) {
       description = DurableFile.Failure(what, path).description
     }
+
+    fileprivate init(description: String) { self.description = description }
   }
 
   public func load() throws -> [UInt8]? {
+    try check()
     let file = open(path, O_RDONLY | O_CLOEXEC)
     if file < 0 {
       if errno == ENOENT { return nil }
@@ -63,6 +101,7 @@ public struct TokenFile: TokenStorage {
   }
 
   public func store(_ bytes: [UInt8]) throws {
+    try check()
     // Write a new file and rename it, so the path always has a complete token.
     let new = path + ".new"
     let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -74,6 +113,23 @@ public struct TokenFile: TokenStorage {
     guard rename(new, path) == 0 else { throw Failure("replaced", path) }
     do { try DurableFile(path: path).syncFolder() } catch {
       throw Failure("replaced durably", path)
+    }
+  }
+
+  public func remove() throws {
+    try check()
+    guard unlink(path) == 0 || errno == ENOENT else {
+      throw Failure("removed", path)
+    }
+    do { try DurableFile(path: path).syncFolder() } catch {
+      throw Failure("removed durably", path)
+    }
+  }
+
+  /// Throws an error if the system would read only a part of the path.
+  private func check() throws {
+    if path.utf8.contains(0) {
+      throw Failure(description: "\(path.debugDescription) contains a NUL")
     }
   }
 

@@ -505,12 +505,17 @@ class Reader:
             self.own = self.device()
             self.fixed()
             check(self.varint() >> 63 == 0, "a clock skew")
-            flags = self.byte(below=8)
+            flags = self.byte(below=16)
             self.mustReplace = flags & 1
-            # The number before a rollback, a device to retire, and a token.
+            # The number before a rollback, a device to retire, a token, and
+            # former devices.
             self.varint() if flags & 1 else None
             self.device() if flags & 2 else None
             (self.varint(), self.fixed()) if flags & 4 else None
+            count = self.varint() if flags & 8 else 0
+            check(0 < count <= 16 or not flags & 8, "former devices")
+            for _ in range(count):
+                self.device()
         elif number == 3:
             self.stable, passed = [self.vectorClock(), self.vectorClock()], []
             for _ in range(self.varint()):

@@ -129,23 +129,30 @@ public final class Replica {
     self.makeDeviceID = makeDeviceID
     self.stored = stored
     self.wallClock = wallClock
-    self.stored.hybrid = HybridClock(
+    recognize(token)
+  }
+
+  /// Takes a new device if a stored replica is a backup or a clone.
+  ///
+  /// - Parameter token: The last stored token, or `nil` if it is lost.
+  package func recognize(_ token: RestoreToken?) {
+    stored.hybrid = HybridClock(
       latest: stored.hybrid.latest, now: wallClock.now,
       skewLimit: stored.hybrid.skewLimit)
     // Do not compare for equality. After a crash between storing a state and
     // its token, the history goes beyond the token, and the state is not a
     // backup.
     if let token, token.isContained(in: stored) {
-      self.stored.identity.durableToken = token
+      stored.identity.durableToken = token
     } else {
       let device = makeDeviceID()
       demand(
-        self.stored.isUnused(device),
+        stored.isUnused(device),
         "`makeDeviceID` returned \(device), which has been used: it must "
           + "return an ID that is new each time")
       takeDevice(device, of: token)
     }
-    self.stored._checkInvariants()
+    stored._checkInvariants()
   }
 
   /// Resumes a stored state under its own device, without checking whether it

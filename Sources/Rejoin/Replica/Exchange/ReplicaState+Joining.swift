@@ -38,7 +38,7 @@ extension ReplicaState {
     of saves: SaveTable
   ) -> [DeviceID: ReplicaVersion.DevicePrefix] {
     if version.devicePrefixes.isEmpty { return [:] }
-    let devices = identity.ownDevices + saves.intervals.map { $0.0 }
+    let devices = identity.savingDevices + saves.intervals.map { $0.0 }
     return devices.reduce(into: [:]) {
       $0[$1] = version.devicePrefixes[$1]
     }
@@ -54,7 +54,7 @@ extension ReplicaState {
   ) {
     guard hasLaterSavesOfOurs(saves) else { return }
     report.lastSaveBeforeRollback = identity.recordRollback(at: version)
-    fork(identity.ownDevices, &report)
+    fork(identity.savingDevices, &report)
   }
 
   /// Advances the version by the intervals of a message.

@@ -6,7 +6,10 @@ private struct DeviceFlags: OptionSet {
   static let lastSaveBeforeRollback = DeviceFlags(rawValue: 1)
   static let predecessor = DeviceFlags(rawValue: 2)
   static let token = DeviceFlags(rawValue: 4)
-  static let all: DeviceFlags = [.lastSaveBeforeRollback, .predecessor, .token]
+  static let former = DeviceFlags(rawValue: 8)
+  static let all: DeviceFlags = [
+    .lastSaveBeforeRollback, .predecessor, .token, .former,
+  ]
 }
 
 extension Identity {
@@ -17,6 +20,7 @@ extension Identity {
     if lastSaveBeforeRollback != nil { flags.insert(.lastSaveBeforeRollback) }
     if predecessor != nil { flags.insert(.predecessor) }
     if durableToken != nil { flags.insert(.token) }
+    if !formerDevices.isEmpty { flags.insert(.former) }
     section.device(device)
     section.fixed(hybrid.latest.rawValue)
     section.varint(UInt64(hybrid.skewLimit))
@@ -27,6 +31,10 @@ extension Identity {
       section.varint(durableToken.sequence)
       section.fixed(durableToken.digest)
     }
+    if !formerDevices.isEmpty {
+      section.varint(formerDevices.count)
+      for device in formerDevices { section.device(device) }
+    }
     message.section(.device, section)
   }
 
@@ -34,7 +42,7 @@ extension Identity {
   init(
     reading part: inout WireReader, _ hybrid: inout HybridClock
   ) throws(WireError) {
-    self.init(try part.device())
+    let device = try part.device()
     let latest = Timestamp(rawValue: try part.fixed())
     let start = part.offset
     let skew = Int64(exactly: try part.varint())
@@ -45,16 +53,32 @@ extension Identity {
         at: start)
     }
     hybrid = HybridClock(latest: latest, now: nil, skewLimit: skew)
-    if flags.contains(.lastSaveBeforeRollback) {
-      lastSaveBeforeRollback = try part.varint()
-    }
-    if flags.contains(.predecessor) {
-      predecessor = try part.device()
-    }
+    let rollback =
+      flags.contains(.lastSaveBeforeRollback) ? try part.varint() : nil
+    let predecessor = flags.contains(.predecessor) ? try part.device() : nil
+    var token: RestoreToken?
     if flags.contains(.token) {
-      durableToken = RestoreToken(
+      token = RestoreToken(
         device: device, sequence: try part.varint(), digest: try part.fixed())
     }
+    self.init(
+      device,
+      after: flags.contains(.former) ? try Identity.formerDevices(&part) : [])
+    (lastSaveBeforeRollback, self.predecessor) = (rollback, predecessor)
+    durableToken = token
+  }
+
+  private static func formerDevices(
+    _ part: inout WireReader
+  ) throws(WireError) -> [DeviceID] {
+    let start = part.offset
+    let count = try part.count(of: 16)
+    try part.require(
+      1...formerLimit ~= count, .invalid,
+      "from 1 to \(formerLimit) former devices", at: start)
+    var devices: [DeviceID] = []
+    for _ in 0..<count { devices.append(try part.device()) }
+    return devices
   }
 
   /// Writes the section of the servers, unless it is empty.

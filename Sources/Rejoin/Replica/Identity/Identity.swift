@@ -23,12 +23,22 @@ package struct Identity: Equatable, Sendable {
   private(set) var pullDevices: [SchemaName: DeviceID] = [:]
   /// The values of `pullDevices`.
   private var pulling: Set<DeviceID> = []
+  /// The earlier devices of this installation, the last one at the end.
+  private(set) var formerDevices: [DeviceID] = []
+
+  /// The maximum number of former devices.
+  static let formerLimit = 16
 
   /// Creates the identity of a device without saves.
-  init(_ device: DeviceID) { self.device = device }
+  ///
+  /// - Parameter formerDevices: The earlier devices of the installation, at
+  ///   most ``formerLimit``.
+  init(_ device: DeviceID, after formerDevices: [DeviceID] = []) {
+    (self.device, self.formerDevices) = (device, formerDevices)
+  }
 
-  /// The devices that only this replica saves under.
-  var ownDevices: [DeviceID] { [device] + pullDevices.values }
+  /// The devices that only this replica saves under now.
+  var savingDevices: [DeviceID] { [device] + pullDevices.values }
 
   /// Returns whether only this replica saves under a device.
   func isOurs(_ device: DeviceID) -> Bool {
@@ -65,7 +75,7 @@ extension Identity {
   @inline(__always)
   func needsNewDeviceID(at version: ReplicaVersion) -> Bool {
     lastSaveBeforeRollback != nil
-      || version.hasForks && ownDevices.contains { version[$0].isForked }
+      || version.hasForks && savingDevices.contains { version[$0].isForked }
   }
 
   /// Returns the number of saves of the pull devices.
@@ -105,10 +115,30 @@ extension Identity {
   ///
   /// The pull devices are removed as well: two replicas that share a device ID
   /// also share its pull devices.
-  mutating func replaceDevice(by new: DeviceID, at version: ReplicaVersion) {
+  ///
+  /// - Parameter others: More devices of this installation, whose saves the
+  ///   version lacks.
+  mutating func replaceDevice(
+    by new: DeviceID, at version: ReplicaVersion, besides others: [DeviceID]
+  ) {
     let old = deviceToRetire(inSaveBy: new, at: version)
-    self = Identity(new)
+    self = Identity(new, after: former(at: version, besides: others))
     predecessor = old
+  }
+
+  /// Adds a device that this installation has lost.
+  mutating func addFormerDevice(_ device: DeviceID) {
+    formerDevices.append(device)
+  }
+
+  /// Returns the former devices after a change of the device.
+  private func former(
+    at version: ReplicaVersion, besides others: [DeviceID] = []
+  ) -> [DeviceID] {
+    let saved = savingDevices.filter { version[$0].sequence > 0 }
+    let new = saved.sorted() + others.filter { !saved.contains($0) }
+    return (formerDevices + new.filter { !formerDevices.contains($0) })
+      .suffix(Identity.formerLimit)
   }
 
   /// Records a save, which retired the predecessor.
@@ -117,7 +147,7 @@ extension Identity {
   mutating func recordSave(
     by new: DeviceID, digest: UInt64, at version: ReplicaVersion
   ) {
-    if new != device { self = Identity(new) }
+    if new != device { self = Identity(new, after: former(at: version)) }
     predecessor = nil
     ownDigests.append(digest)
     // Every device on the roster holds the saves below the cut, so none will
@@ -137,7 +167,9 @@ extension Identity {
   func agrees(with version: ReplicaVersion, _ index: ChangeIndex) -> Bool {
     needsNewDeviceID(at: version)
       || ownDigests.end(with: version[device].sequence)
-        && Set(ownDevices).count == ownDevices.count
-        && ownDevices.allSatisfy { index.last(of: $0) <= version[$0].sequence }
+        && Set(savingDevices).count == savingDevices.count
+        && savingDevices.allSatisfy {
+          index.last(of: $0) <= version[$0].sequence
+        }
   }
 }

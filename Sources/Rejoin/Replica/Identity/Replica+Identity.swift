@@ -11,10 +11,17 @@ extension Replica {
 
   /// Replaces the device by one without saves.
   ///
-  /// - Parameter token: The last stored token.
-  func takeDevice(_ device: DeviceID, of token: RestoreToken?) {
+  /// - Parameters:
+  ///   - token: The last stored token.
+  ///   - others: More devices of this installation, whose saves are not here.
+  func takeDevice(
+    _ device: DeviceID, of token: RestoreToken?, besides others: [DeviceID] = []
+  ) {
     recordChange(to: device, of: token)
-    stored.identity.replaceDevice(by: device, at: stored.version)
+    let lost = token.map { $0.sequence > 0 ? [$0.device] : [] } ?? []
+    let former = lost.filter { !others.contains($0) } + others
+    stored.identity.replaceDevice(
+      by: device, at: stored.version, besides: former)
   }
 
   /// Records a change of the device ID before it happens.
@@ -32,6 +39,56 @@ extension Replica {
   package func recordLoss(of token: RestoreToken) {
     deviceChange = DeviceChange(
       old: token.device, new: device, lastStored: 0, lastSent: token.sequence)
+    stored.identity.addFormerDevice(token.device)
+  }
+
+  /// The devices that this installation saved under.
+  ///
+  /// The set contains the current ``device``, up to 16 earlier ones, and the
+  /// devices that stand for servers in
+  /// ``importRows(from:modifiedAt:_:)``. A server that checks who may send
+  /// which saves allows these devices for the user:
+  ///
+  ///     phone.ownDevices  // [phone.device]
+  ///
+  /// Send the set to the server at the first contact and after each
+  /// ``deviceChange``. After the first import of a server's rows, send it again.
+  /// Imports with ``importRows(_:)`` belong to no installation
+  /// (``DeviceID/isImport``).
+  public var ownDevices: Set<DeviceID> {
+    Set(stored.identity.savingDevices + stored.identity.formerDevices)
+  }
+}
+
+// Saves that were sent and then undone.
+extension Replica {
+  /// Own saves that a store undoes although they may have been sent.
+  package struct LostSaves {
+    /// The token of the last of them.
+    package let token: RestoreToken
+    fileprivate let devices: [DeviceID]
+  }
+
+  /// Returns the own saves since `former`, or `nil` without one.
+  package func ownSaves(since former: FormerReplica) -> LostSaves? {
+    let devices = stored.identity.savingDevices.filter {
+      stored.version[$0].sequence > former.version[$0].sequence
+    }
+    return devices.isEmpty
+      ? nil : LostSaves(token: restoreToken, devices: devices.sorted())
+  }
+
+  /// Takes a new device, because saves of the current one were sent and then
+  /// undone.
+  ///
+  /// The numbers of these saves must not be used again.
+  package func takeDevice(after lost: LostSaves) throws(SaveError) {
+    takeDevice(try unusedDevice(), of: lost.token, besides: lost.devices)
+  }
+
+  /// Takes a new device at the next save.
+  package func requireNewDevice() {
+    _ = stored.identity.recordRollback(at: stored.version)
   }
 }
 
@@ -52,7 +109,7 @@ extension ReplicaState {
     let held = version[device]
     if isLaterOwnSave(shown, of: device) {
       report.lastSaveBeforeRollback = identity.recordRollback(at: version)
-      return fork(identity.ownDevices, &report)
+      return fork(identity.savingDevices, &report)
     }
     // The flag is never cleared, so another comparison cannot change it.
     if held.isForked { return }
@@ -91,7 +148,7 @@ extension ReplicaState {
   ///   ahead of the shown version, *s* is the number of servers pulled from,
   ///   and *r* is the number of devices in the version.
   func isBehind(_ shown: ReplicaVersion) -> Bool {
-    identity.ownDevices.contains {
+    identity.savingDevices.contains {
       shown.lastKnownSave(of: $0) > version[$0].sequence
     }
       || shown.fieldsAhead.values.contains { saves in

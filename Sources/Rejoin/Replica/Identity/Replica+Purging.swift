@@ -84,9 +84,19 @@ extension Replica {
     return marks.allSatisfy { cut.contains($0.dot) } ? .purgeAnnouncement : nil
   }
 
-  /// The other devices on the roster that have not passed the stability mark,
-  /// each with the time of its last known save.
-  private var awaitedDevices: [DeviceID: Timestamp] {
+  /// The devices that hold back the ``stabilityCut``, each with the time of its
+  /// last known save.
+  ///
+  /// As long as this replica has deletions that it cannot purge, show the user
+  /// these devices, or retire one that will not return. If no other device is on
+  /// the roster, there are none:
+  ///
+  ///     phone.awaitedDevices  // [:]
+  ///
+  /// ``PurgeReport/awaitedDevices`` describes when the cut rises.
+  ///
+  /// - Complexity: O(*d*), where *d* is the number of devices on the roster.
+  public var awaitedDevices: [DeviceID: Timestamp] {
     let devices = roster.filter {
       $0 != device && !stored.stability.passed.contains($0)
     }

@@ -39,10 +39,17 @@ public struct RestoreToken: Hashable, Sendable, Codable {
   }
 
   /// Returns whether a stored replica's history contains the token's save.
-  func isContained(in stored: ReplicaState) -> Bool {
+  package func isContained(in stored: ReplicaState) -> Bool {
     let identity = stored.identity
     return device == identity.device
       && pullCount <= identity.pullCount(at: stored.version)
       && (sequence == 0 || identity.digest(ofSave: sequence) == digest)
+  }
+
+  /// Returns whether the saves up to another token need no token after this
+  /// one.
+  package func covers(_ other: RestoreToken) -> Bool {
+    device == other.device && other.sequence <= sequence
+      && other.pullCount <= pullCount
   }
 }

@@ -70,10 +70,11 @@ extension DeviceID {
   /// `import` in ASCII, the first half of the device IDs of imports.
   fileprivate static let importMark: UInt64 = 0x696d_706f_7274_0000
 
-  /// Whether the device stands for an import.
+  /// Whether the device stands for an import with ``Replica/importRows(_:)``.
   ///
-  /// No replica has such an ID, so the device never shows a version.
-  var isImport: Bool { high == DeviceID.importMark }
+  /// The ID is a digest of the imported rows, so it is the same on every device
+  /// that imports them. No replica has such an ID.
+  public var isImport: Bool { high == DeviceID.importMark }
 }
 
 extension Digest {

@@ -7,7 +7,7 @@
 package struct FormerReplica {
   fileprivate let identity: Identity
   fileprivate let hybrid: HybridClock
-  fileprivate let version: ReplicaVersion
+  let version: ReplicaVersion
   fileprivate let stability: Stability
   fileprivate let ahead: Set<FieldPosition>
   fileprivate let positions: RecordIndex.Mark
@@ -29,6 +29,9 @@ package struct FormerReplica {
 }
 
 extension FormerReplica {
+  /// The device before the change.
+  package var device: DeviceID { identity.device }
+
   /// The former state without its records.
   var withoutRecords: ReplicaState {
     var stored = ReplicaState(device: identity.device, hybrid: hybrid)

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+
+/// The file of a store, and the connection to it.
+final class StoreFile {
+  /// The current connection.
+  private(set) var connection: SQLiteConnection
+  private let file: DurableFile?
+  private let identity: DurableFile.Identity?
+
+  /// Opens a file for writing, and creates it if it does not exist.
+  convenience init(opening path: String) throws(SQLError) {
+    let file = DurableFile(path: path)
+    let connection: SQLiteConnection
+    do { connection = try StoreFile.connect(file) } catch {
+      throw file.explained(error)
+    }
+    try self.init(connection, file)
+  }
+
+  /// Opens a file that cannot be written.
+  ///
+  /// Without a log, SQLite may have to read the file without locks, because the
+  /// locks of its log are a file as well.
+  convenience init(reading path: String) throws(SQLError) {
+    let file = DurableFile(path: path)
+    try self.init(StoreFile.read(file), file)
+  }
+
+  private init(
+    _ connection: SQLiteConnection, _ file: DurableFile?
+  ) throws(SQLError) {
+    (self.connection, self.file) = (connection, file)
+    identity = file?.identity
+    guard let file, identity == nil else { return }
+    throw SQLError(.cannotOpen, "\(file.path) was removed while it was opened")
+  }
+
+  /// Creates a database in memory.
+  init() throws(SQLError) {
+    connection = try SQLiteConnection(opening: ":memory:")
+    (file, identity) = (nil, nil)
+  }
+
+  /// Sync every commit, detect damage, and limit the size of the log.
+  private static let settings = [
+    "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = 1", "PRAGMA checkpoint_fullfsync = 1",
+    "PRAGMA cell_size_check = 1", "PRAGMA trusted_schema = 0",
+    "PRAGMA journal_size_limit = 16777216",
+  ]
+
+  private static func connect(
+    _ file: DurableFile
+  ) throws(SQLError) -> SQLiteConnection {
+    do {
+      let connection = try SQLiteConnection(opening: file.path)
+      for setting in settings { try connection.run(setting) }
+      return connection
+    } catch { throw SQLError(error) }
+  }
+
+  private static func read(
+    _ file: DurableFile
+  ) throws(SQLError) -> SQLiteConnection {
+    do throws(SQLError) { return try read(file, .reading) } catch {
+      guard DurableFile(path: file.path + "-wal").isEmpty else { throw error }
+      return try read(file, .unchanging)
+    }
+  }
+
+  private static func read(
+    _ file: DurableFile, _ mode: SQLiteConnection.Mode
+  ) throws(SQLError) -> SQLiteConnection {
+    do {
+      let connection = try SQLiteConnection(opening: file.path, mode)
+      try connection.run("PRAGMA cell_size_check = 1")
+      try connection.run("PRAGMA trusted_schema = 0")
+      // Opening reads nothing, so find out whether reading succeeds.
+      _ = try connection.integer("SELECT count(*) FROM sqlite_master")
+      return connection
+    } catch { throw SQLError(error) }
+  }
+
+  /// Connects for writing after the file was opened for reading.
+  func connectForWriting() throws(SQLError) {
+    guard let file else { return }
+    // SQLite releases the locks of all connections of a process when one
+    // without locks is closed, so close it first.
+    connection.close()
+    do throws(SQLError) { connection = try StoreFile.connect(file) } catch {
+      connection = try StoreFile.read(file)
+      throw error
+    }
+  }
+
+  /// Writes the log into the file, and empties it.
+  func writeLog() throws {
+    try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  /// Throws an error if the path no longer names the file that was opened.
+  ///
+  /// SQLite would write into a file without a name, or next to another
+  /// database.
+  func check() throws(StoreError) {
+    guard let file, file.identity != identity else { return }
+    throw .fileReplaced(file.path)
+  }
+
+  /// Returns an error that names the reason why the file cannot be written.
+  func explained(_ error: StoreError) -> StoreError {
+    guard let file else { return error }
+    switch error {
+    case .readOnly(let cause): return StoreError(writing: file.explained(cause))
+    case .notDurable(let cause):
+      return StoreError(writing: file.explained(cause))
+    case .cannotOpen(let cause):
+      return StoreError(opening: file.explained(cause))
+    default: return error
+    }
+  }
+
+  /// Records the writer of a scope, and ends the observers of the previous
+  /// writer in this process.
+  func open(_ scope: [UInt8], by observers: ChangeObservers, as writer: Int64) {
+    guard let identity else { return }
+    OpenScopes.shared.open(
+      OpenScopes.Key(file: identity, scope: scope), by: observers, as: writer)
+  }
+}
+
+extension SQLError {
+  /// Creates the error for a failure of the database or of the file system.
+  init(_ error: any Error) {
+    self = error as? SQLError ?? SQLError(.inputOutput, "\(error)")
+  }
+}
+
+extension DurableFile {
+  /// Returns an error with the reason why the file cannot be written.
+  ///
+  /// SQLite reports some of these reasons as failures to open or to read.
+  func explained(_ error: SQLError) -> SQLError {
+    switch error.code {
+    case .readOnly, .full, .cannotOpen, .inputOutput:
+      guard let obstacle else { return error }
+      return SQLError(obstacle.code, "\(error.message): \(obstacle.text)")
+    default: return error
+    }
+  }
+}

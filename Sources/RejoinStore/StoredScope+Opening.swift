@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+
+extension StoredScope {
+  /// Opens a scope for writing, or creates it.
+  ///
+  /// - Parameters:
+  ///   - initial: The initial state of a new scope, or `nil` for an empty
+  ///     replica.
+  ///   - patching: The conditions for patches.
+  package convenience init(
+    _ name: String, on connection: any SQLConnection,
+    from initial: ReplicaState? = nil, recovering: StoreRecovery? = nil,
+    patching: Patching = Patching(), schema: Schema,
+    wallClock: WallClock, token keeper: any TokenStorage,
+    makeDeviceID: @escaping () -> DeviceID
+  ) throws(StoreError) {
+    try self.init(
+      ScopeParts(
+        name: Array(name.utf8), patching: patching, schema: schema,
+        wallClock: wallClock, keeper: keeper, makeDeviceID: makeDeviceID),
+      on: connection, in: nil, from: initial, recovering: recovering)
+  }
+
+  convenience init(
+    _ parts: ScopeParts, on connection: any SQLConnection,
+    in file: StoreFile?, from initial: ReplicaState? = nil,
+    recovering: StoreRecovery?
+  ) throws(StoreError) {
+    do {
+      let (opened, writer) = try connection.changing {
+        try Tables.create(on: connection)
+        try Tables.createUndo(on: connection)
+        let opened =
+          try parts.read(on: connection)
+          ?? parts.create(from: initial, recovering: recovering, on: connection)
+        if !opened.isNew {
+          // Write the changes of opening: a new device ID and the token.
+          _ = try parts.recognize(opened.replica)
+          try opened.rows.write(opened.replica)
+        }
+        return (opened, try opened.rows.claim())
+      }
+      if opened.isNew {
+        // Store the token after the commit. Once it is stored, opening reports a
+        // lost scope as missing.
+        try connection.changing {
+          // A later writer can store a later token.
+          guard try opened.rows.writer() == writer else { return }
+          try parts.keepToken(of: opened.replica)
+        }
+      }
+      self.init(
+        opened, parts, on: connection, in: file, as: writer, cannotWrite: nil)
+    } catch { throw StoreError(opening: error) }
+  }
+
+  /// Opens a scope of a file, for reading if the file cannot be written.
+  static func open(
+    _ parts: ScopeParts, at path: String, recovering: StoreRecovery?
+  ) throws(StoreError) -> StoredScope {
+    let failure: StoreError
+    do {
+      let file = try StoreFile(opening: path)
+      do throws(StoreError) {
+        return try StoredScope(
+          parts, on: file.connection, in: file, recovering: recovering)
+      } catch { failure = file.explained(error) }
+      // Release the locks before the file is opened again.
+      file.connection.close()
+    } catch { failure = StoreError(opening: error) }
+    guard failure.mayBeReadable, let file = try? StoreFile(reading: path) else {
+      throw failure
+    }
+    return try StoredScope(reading: parts, in: file, because: failure)
+  }
+
+  /// Opens an existing scope for reading.
+  private convenience init(
+    reading parts: ScopeParts, in file: StoreFile, because error: StoreError
+  ) throws(StoreError) {
+    let opened: OpenedScope
+    do {
+      opened = try file.connection.reading {
+        guard try Tables.exist(on: file.connection),
+          let opened = try parts.read(on: file.connection)
+        else { throw error }
+        return opened
+      }
+    } catch { throw StoreError(opening: error) }
+    self.init(
+      opened, parts, on: file.connection, in: file,
+      as: opened.rows.formerWriter, cannotWrite: error.ofWriting)
+  }
+
+  /// Reads the replica of a scope without opening the scope for writing.
+  package static func read(
+    _ name: String, on connection: any SQLConnection
+  ) throws(StoreError) -> ReplicaState? {
+    do {
+      return try connection.reading {
+        let row = try ScopeRow.find(
+          Array(name.utf8), mustExist: true, on: connection)
+        return try row.map { try ScopeRows.read($0, on: connection).stored }
+      }
+    } catch { throw StoreError(opening: error) }
+  }
+}
