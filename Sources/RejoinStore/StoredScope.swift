@@ -26,7 +26,7 @@ package final class StoredScope {
   private let parts: ScopeParts
   /// The writer number of this instance, or of the writer before it until this
   /// instance can write.
-  private var writer: Int64
+  private(set) var writer: Int64
   private var rows: ScopeRows
   private var undoRows: UndoRows
   /// The error that prevents further changes, or `nil`.

@@ -66,6 +66,7 @@ struct Disk {
       syncedNames = names
       pendingNames = []
     case .rename(let old, let new): rename([(old, nil), (new, number(old))])
+    case .link(let old, let new): rename([(new, number(old))])
     case .remove(let name): rename([(name, nil)])
     case .acknowledge: break
     }

@@ -12,6 +12,8 @@ enum Event {
   case sync(String)
   case syncFolder
   case rename(String, to: String)
+  /// The file gets a second name.
+  case link(String, to: String)
   case remove(String)
   case acknowledge(Acknowledgement)
 
@@ -60,6 +62,10 @@ enum Event {
       return try rename(call, name(try call.path(0)), name(try call.path(1)))
     case "renameat", "renameat2":
       return try rename(call, name(try call.path(1)), name(try call.path(3)))
+    case "link":
+      return try link(call, name(try call.path(0)), name(try call.path(1)))
+    case "linkat":
+      return try link(call, name(try call.path(1)), name(try call.path(3)))
     case "unlink": return name(try call.path(0)).map(Event.remove)
     case "unlinkat": return name(try call.path(1)).map(Event.remove)
     case "mmap" where try !call.has("MAP_SHARED", in: 3):
@@ -100,6 +106,13 @@ enum Event {
     }
     return .rename(old, to: new)
   }
+
+  private static func link(
+    _ call: SystemCall, _ old: String?, _ new: String?
+  ) throws -> Event? {
+    guard let old, let new else { throw call.error }
+    return .link(old, to: new)
+  }
 }
 
 extension Event: CustomStringConvertible {
@@ -113,6 +126,7 @@ extension Event: CustomStringConvertible {
     case .sync(let name): "\(name) synced"
     case .syncFolder: "the folder synced"
     case .rename(let old, let new): "\(old) renamed to \(new)"
+    case .link(let old, let new): "\(old) linked to \(new)"
     case .remove(let name): "\(name) removed"
     case .acknowledge(let acknowledgement):
       "\(acknowledgement.what) \(acknowledgement.number)"

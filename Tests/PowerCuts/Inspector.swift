@@ -42,8 +42,33 @@ struct Inspector {
       let summary = try StoreSummary(
         of: try SQLiteConnection(opening: path, .reading), checksPages: true)
       faults += summary.faults
+      faults += try copyFaults()
+      try await openScratch()
     } catch { faults.append("\(error)") }
     return faults
+  }
+
+  /// What is wrong with the copy of the store, if there is one.
+  private func copyFaults() throws -> [String] {
+    let copy = path + ".copy"
+    guard FileManager.default.fileExists(atPath: copy) else { return [] }
+    let summary = try StoreSummary(
+      of: try SQLiteConnection(opening: copy, .reading), checksPages: true)
+    guard summary.scopes.contains(where: { $0.name == "main" }) else {
+      return ["the copy lacks the scope"]
+    }
+    return summary.faults.map { "in the copy: \($0)" }
+  }
+
+  /// Opens the scope that is deleted now and then: it is whole, or missing, or
+  /// was never there.
+  private func openScratch() async throws {
+    do {
+      let store = try await ReplicaStore(
+        at: path, scope: "scratch", schema: [], wallClock: .system,
+        makeDeviceID: DeviceID.random)
+      try await store.close()
+    } catch StoreError.missing {}
   }
 
   private func openingFaults(

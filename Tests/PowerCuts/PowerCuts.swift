@@ -36,7 +36,7 @@ struct PowerCuts {
         if acknowledgement.what == "sent" { sent = acknowledgement.number }
         seen = []
         try await cut(times)
-      case .create, .write, .resize, .rename, .remove:
+      case .create, .write, .resize, .rename, .link, .remove:
         if random.chance(percent: 5) { try await cut(1) }
       }
     }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Rejoin
+import RejoinSQL
 import RejoinTesting
 import Testing
 import _RejoinVerification
+
+@testable import RejoinStore
 
 /// Processes that are killed while they open, create, save, merge and send.
 ///
@@ -15,7 +19,7 @@ import _RejoinVerification
   private static let longest: UInt64 =
     Tier.isNightly ? 900_000 : 300_000
 
-  private static var writer: URL? {
+  static var writer: URL? {
     [
       Bundle.main.bundleURL,
       Bundle(for: Folder.self).bundleURL.deletingLastPathComponent(),
@@ -23,39 +27,52 @@ import _RejoinVerification
       .first { FileManager.default.isExecutableFile(atPath: $0.path) }
   }
 
+  /// Starts a process, and kills it after at most `bound` microseconds.
+  ///
+  /// - Returns: The lines that it printed, as words.
+  private func killed(
+    _ arguments: [String], within bound: UInt64, _ random: inout SeededRandom
+  ) throws -> [[Substring]] {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = try #require(Self.writer)
+    process.arguments = arguments
+    process.standardOutput = output
+    process.environment = ["SWIFT_BACKTRACE": "enable=no"]
+    try process.run()
+    usleep(UInt32(random.next() % bound))
+    _ = kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .uncaughtSignal)
+    #expect(process.terminationStatus == 9, "\(arguments)")
+    let text = String(
+      decoding: output.fileHandleForReading.readDataToEndOfFile(),
+      as: UTF8.self)
+    return text.split(separator: "\n").map { $0.split(separator: " ") }
+  }
+
   @Test func whatWasAcknowledgedIsThere() throws {
-    let writer = try #require(Self.writer)
     var random = SeededRandom(seed: 1)
     var folder = try Folder()
-    var (last, total, openings) = (0, 0, 0)
+    var (last, total, openings, claims) = (0, 0, 0, 0)
     for i in 0..<Self.count {
       // A new file now and then, so that creating it is interrupted, too.
       if i % 20 == 0 { (folder, last) = (try Folder(), 0) }
-      let process = Process()
-      let output = Pipe()
-      process.executableURL = writer
-      process.arguments = [folder.file("store.sqlite"), "\(i)"]
-      process.standardOutput = output
-      process.environment = ["SWIFT_BACKTRACE": "enable=no"]
-      try process.run()
       // Half of them early, in the middle of opening.
-      let bound: UInt64 = i % 2 == 0 ? 60_000 : Self.longest
-      usleep(UInt32(random.next() % bound))
-      _ = kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
-      #expect(process.terminationReason == .uncaughtSignal)
-      #expect(process.terminationStatus == 9, "kill \(i)")
-      let text = String(
-        decoding: output.fileHandleForReading.readDataToEndOfFile(),
-        as: UTF8.self)
-      for line in text.split(separator: "\n") {
-        let words = line.split(separator: " ")
+      let lines = try killed(
+        [folder.file("store.sqlite"), "\(i)"],
+        within: i % 4 < 2 ? 60_000 : Self.longest, &random)
+      for words in lines {
         let n = try #require(Int(words[1]))
         switch words[0] {
         case "open":
           #expect(n >= last, "kill \(i): \(last - n) saves are lost")
           #expect(words[3] == "0", "kill \(i): a needless new device")
           openings += 1
+        case "claimed":
+          #expect(n == last)
+          #expect(words[3] == "0", "kill \(i): a needless new device")
+          claims += 1
         case "saved":
           #expect(n == last + 1)
           total += 1
@@ -64,8 +81,51 @@ import _RejoinVerification
         last = n
       }
     }
-    print("kills: \(Self.count), \(openings) openings, \(total) saves")
-    #expect(openings > 0 && total > 0)
+    print(
+      "kills: \(Self.count), \(openings) openings, \(claims) late claims, "
+        + "\(total) saves")
+    #expect(openings > 0 && claims > 0 && total > 0)
+  }
+
+  /// The process is killed while it copies its store.
+  @Test func copyIsCompleteOrNotThere() throws {
+    let folder = try Folder()
+    let path = folder.file("store.sqlite")
+    do {
+      let store = try open(path, token: TokenFile(beside: path))
+      try store.update { replica in
+        try replica.save { transaction in
+          for i in 0..<2_000 { transaction[Note.self, "\(i)"].title = "\(i)" }
+        }
+      }
+    }
+    var random = SeededRandom(seed: 1)
+    let files = FileManager.default
+    var (complete, partial, acknowledged) = (0, 0, 0)
+    for i in 0..<(Tier.isNightly ? 500 : 25) {
+      let lines = try killed(
+        [path, "\(i)", "--copies"], within: 120_000, &random)
+      for words in lines where words[0] == "copied" {
+        #expect(files.fileExists(atPath: "\(path).copy-\(words[1])"))
+        acknowledged += 1
+      }
+      for name in try files.contentsOfDirectory(atPath: folder.path)
+      where name.contains(".copy-") {
+        defer { try? files.removeItem(atPath: folder.file(name)) }
+        guard !name.contains(".new") else {
+          partial += 1
+          continue
+        }
+        let rows = try SQLiteConnection(opening: folder.file(name), .reading)
+        let stored = try #require(try StoredScope.read("main", on: rows))
+        #expect(stored.recordCount == 2_000, "kill \(i): \(name)")
+        complete += 1
+      }
+    }
+    print(
+      "copies: \(complete) complete, \(acknowledged) acknowledged, "
+        + "\(partial) in part under another name")
+    #expect(complete > 0 && partial > 0)
   }
 
   /// A disk quota, by which writing fails anywhere in a commit.

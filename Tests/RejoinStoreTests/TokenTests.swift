@@ -162,4 +162,145 @@ import Testing
       atPath: loop, withDestinationPath: loop)
     #expect(throws: TokenFile.Failure.self) { try TokenFile(at: loop).load() }
   }
+
+  /// Another store opens the scope before each statement and each file access
+  /// of an export.
+  @Test func supersededStoreNeverLowersTheToken() throws {
+    for step in 0..<8 {
+      let (path, keeper) = (folder.file("\(step).sqlite"), HookedKeeper())
+      var steps = 0
+      func open() throws -> (StoredScope, HookedConnection) {
+        let connection = HookedConnection(
+          try SQLiteConnection(opening: path, timeout: .zero))
+        try connection.run("PRAGMA journal_mode = WAL")
+        let scope = try StoredScope(
+          "main", on: connection, schema: [Note.self],
+          wallClock: ManualClock().wallClock, token: keeper,
+          makeDeviceID: { DeviceID(1) })
+        return (scope, connection)
+      }
+      let (first, connection) = try open()
+      try first.write("Milk")
+      var later: UInt64?
+      let interrupt = {
+        steps += 1
+        guard steps == step + 1 else { return }
+        // It cannot open the scope while the first one holds the lock.
+        guard let (second, _) = try? open() else { return }
+        for title in ["Bread", "Butter"] { try second.write(title) }
+        try second.export { _ = $0.delta() }
+        later = second.replica.restoreToken.sequence
+      }
+      connection.before = { _ in try interrupt() }
+      keeper.beforeStoring = interrupt
+      _ = try? first.export { _ in }
+      connection.before = { _ in }
+      keeper.beforeStoring = {}
+      let token = try RestoreToken(decoding: #require(keeper.bytes))
+      #expect(token.sequence == later ?? 1, "step \(step)")
+      #expect(step > 0 || later == 3)
+      #expect(steps > 3)
+    }
+  }
+
+  @Test func tokenStaysBesideAFileWithARelativePath() async throws {
+    let folder = folder.path
+    await #expect(processExitsWith: .success) { [folder] in
+      let files = FileManager.default
+      for name in ["one", "two"] {
+        try files.createDirectory(
+          atPath: folder + "/" + name, withIntermediateDirectories: true)
+      }
+      func open(as device: UInt64) async throws -> ReplicaStore {
+        try await ReplicaStore(
+          at: "notes.sqlite", schema: [Note.self], wallClock: .system,
+          makeDeviceID: { DeviceID(device) })
+      }
+      _ = files.changeCurrentDirectoryPath(folder + "/one")
+      let store = try await open(as: 1)
+      let token = TokenFile(at: "other.token")
+      try await store.save { $0[Note.self, "1"].title = "Milk" }
+      _ = files.changeCurrentDirectoryPath(folder + "/two")
+      _ = try await store.delta(since: ReplicaVersion())
+      try await store.backup(to: "copy.sqlite")
+      try await store.close()
+      try token.store([1])
+      precondition(
+        try files.contentsOfDirectory(atPath: folder + "/two")
+          == ["copy.sqlite"])
+      precondition(files.fileExists(atPath: folder + "/one/other.token"))
+      _ = files.changeCurrentDirectoryPath(folder + "/one")
+      let again = try await open(as: 2)
+      precondition(await again.deviceChange == nil)
+      precondition(
+        try RestoreToken(
+          decoding: TokenFile(beside: "notes.sqlite").load() ?? []
+        ).sequence == 1)
+    }
+  }
+
+  /// Of any length and with any characters, also in another file.
+  @Test func eachScopeHasATokenOfItsOwn() async throws {
+    let long = String(repeating: "x", count: 1_024)
+    let scopes =
+      ["main", "b", "\0", "/", "é", "e\u{301}", "62", "token", ".token-62"]
+      + [79, 80, 81, 118].map { String(repeating: "y", count: $0) }
+      + [long, String(long.dropLast()) + "z"]
+    let names = ["list", "list.62", "list.token"]
+    for (i, name) in names.enumerated() {
+      for (j, scope) in scopes.enumerated() {
+        let device = UInt64(100 * i + j + 1)
+        let store = try await ReplicaStore(
+          at: folder.file(name), scope: scope, schema: [Note.self],
+          wallClock: ManualClock().wallClock,
+          makeDeviceID: { DeviceID(device) })
+        #expect(await store.device == DeviceID(device))
+        try await store.save { $0[Note.self, "1"].title = "Milk" }
+        _ = try await store.delta(since: ReplicaVersion())
+        try await store.close()
+      }
+    }
+    let tokens = try FileManager.default.contentsOfDirectory(
+      atPath: folder.path
+    ).filter { !names.contains($0) }
+    #expect(tokens.count == names.count * scopes.count)
+    for (i, name) in names.enumerated() {
+      for (j, scope) in scopes.enumerated() {
+        let token = TokenFile(beside: folder.file(name), scope: scope)
+        #expect(
+          try RestoreToken(decoding: try #require(try token.load())).device
+            == DeviceID(UInt64(100 * i + j + 1)))
+      }
+    }
+  }
+
+  @Test func pathWithNULIsAnError() async throws {
+    let path = folder.file("nul\0x.sqlite")
+    let error = await #expect(throws: StoreError.self) {
+      _ = try await ReplicaStore(
+        at: path, schema: [Note.self], wallClock: .system,
+        makeDeviceID: DeviceID.random)
+    }
+    #expect("\(try #require(error))".contains("NUL"))
+    #expect(throws: SQLError.self) { try SQLiteConnection(opening: path) }
+    let token = TokenFile(at: path)
+    #expect(throws: TokenFile.Failure.self) { try token.load() }
+    #expect(throws: TokenFile.Failure.self) { try token.store([1]) }
+    #expect(throws: TokenFile.Failure.self) { try token.remove() }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+  }
+}
+
+/// A token in memory, which calls a closure before it is stored.
+private final class HookedKeeper: TokenStorage, @unchecked Sendable {
+  // One thread uses it.
+  var bytes: [UInt8]?
+  var beforeStoring: () throws -> Void = {}
+
+  func load() -> [UInt8]? { bytes }
+  func store(_ bytes: [UInt8]) throws {
+    try beforeStoring()
+    self.bytes = bytes
+  }
 }

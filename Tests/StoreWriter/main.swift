@@ -7,11 +7,17 @@
 //                                    bytes, and tells what is left: `full N`
 //   StoreWriter FILE SEED --steps N  closes the store after N steps, and has the
 //                                    log written into the file after every few
+//   StoreWriter FILE SEED --copies   copies the store into FILE.copy-1, FILE.copy-2
+//                                    and so on, and says `copied I`
+//   StoreWriter FILE SEED --reading WHO
+//                                    opens a store that cannot be written, by
+//                                    `nobody`, or by a `limited` process
 //
 // It prints `open N STATE CHANGES` with the number of the last local save, a digest
 // of the replica and the number of changes of the device ID; then `saved N STATE`
 // after each save, `merged N STATE` after each delta that came, and `sent N STATE`
-// after each that may have left.
+// after each that may have left. Every fourth process cannot write when it opens the
+// store, and says `claimed N STATE CHANGES` after the first change.
 
 import Foundation
 import Rejoin
@@ -42,6 +48,9 @@ private struct Writer {
   init(_ path: String, seed: UInt64) async throws {
     self.path = path
     random = SeededRandom(seed: seed)
+    let isLimited =
+      seed % 4 == 3 && FileManager.default.fileExists(atPath: path)
+    let limit = isLimited ? limitFiles(to: 0) : 0
     store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
       makeDeviceID: DeviceID.random)
@@ -50,6 +59,14 @@ private struct Writer {
       makeDeviceID: { fatalError("nobody else saves under it") })
     let changes = await store.deviceChange == nil ? 0 : 1
     try await acknowledge("open", " \(changes)")
+    guard isLimited else { return }
+    _ = limitFiles(to: limit)
+    try await store.withReplica { _ in }
+    guard await store.writeError == nil else {
+      fatalError("a change succeeded, and its store cannot write")
+    }
+    try await acknowledge(
+      "claimed", await store.deviceChange == nil ? " 0" : " 1")
   }
 
   /// Has the log written into the file often, and shortened when it begins anew;
@@ -76,7 +93,9 @@ private struct Writer {
 
   mutating func step() async throws {
     switch random.next() % 8 {
-    case 0 where copies && random.next() % 8 == 0: try await copy()
+    case 0 where random.next() % 8 == 0:
+      if copies { try await copy() } else { try await copyOnly() }
+    case 7 where random.next() % 4 == 0: try await deleteScope()
     case 0:
       _ = try await store.delta(since: ReplicaVersion())
       try await acknowledge("sent")
@@ -92,6 +111,35 @@ private struct Writer {
       }
       try await acknowledge("saved")
     }
+  }
+
+  /// Fills another scope of the file, and deletes it.
+  func deleteScope() async throws {
+    func open(
+      _ recovery: StoreRecovery? = nil
+    ) async throws(StoreError) -> ReplicaStore {
+      try await ReplicaStore(
+        at: path, scope: "scratch", schema: [Note.self], wallClock: .system,
+        recovering: recovery, makeDeviceID: DeviceID.random)
+    }
+    let scratch: ReplicaStore
+    do throws(StoreError) { scratch = try await open() } catch {
+      // It was deleted, and its token was not.
+      guard case .missing = error else { throw error }
+      scratch = try await open(.asNewDevice)
+    }
+    try await scratch.save { $0[Note.self, "scratch"].title = "scratch" }
+    _ = try await scratch.delta(since: ReplicaVersion())
+    try await scratch.deleteScope()
+    let scopes = try await ReplicaStore.scopes(at: path)
+    guard scopes == ["main"] else { fatalError("\(scopes)") }
+  }
+
+  /// Replaces the copy of the store.
+  func copyOnly() async throws {
+    let path = self.path + ".copy"
+    try? FileManager.default.removeItem(atPath: path)
+    try await store.backup(to: path)
   }
 
   /// Copies the store while it is in use, and compares the copy.
@@ -140,15 +188,90 @@ private struct Writer {
   private let fileSize = RLIMIT_FSIZE
 #endif
 
-private let arguments = CommandLine.arguments
-if arguments.count == 4, let limit = rlim_t(arguments[3]) {
-  // What is written beyond it fails, and kills nobody.
+/// Lets files grow to `limit` bytes. What is written beyond it fails, and kills
+/// nobody.
+///
+/// - Returns: The limit before.
+private func limitFiles(to limit: rlim_t) -> rlim_t {
   signal(SIGXFSZ, SIG_IGN)
-  var limits = rlimit(rlim_cur: limit, rlim_max: limit)
+  var limits = rlimit()
+  guard getrlimit(fileSize, &limits) == 0 else { fatalError("no limits") }
+  let former = limits.rlim_cur
+  limits.rlim_cur = limit
   guard setrlimit(fileSize, &limits) == 0 else { fatalError("no limit") }
+  return former
 }
 
-try await run()
+private let arguments = CommandLine.arguments
+if arguments.count == 4, let limit = rlim_t(arguments[3]) {
+  _ = limitFiles(to: limit)
+}
+
+switch arguments.dropFirst(3).first {
+case "--copies": try await runCopies()
+case "--reading": try await runReading()
+default: try await run()
+}
+
+/// Copies the store until the process is killed.
+private func runCopies() async throws {
+  let store = try await ReplicaStore(
+    at: arguments[1], schema: [Note.self], wallClock: .system,
+    makeDeviceID: DeviceID.random)
+  for i in 1... {
+    try await store.backup(to: "\(arguments[1]).copy-\(i)")
+    say("copied \(i)")
+  }
+}
+
+/// Opens a store that cannot be written, and saves when it can, after a line of
+/// input.
+private func runReading() async throws {
+  var limit: rlim_t?
+  if arguments[4] == "limited" {
+    limit = limitFiles(to: 0)
+  } else if getuid() == 0 {
+    guard setgid(65534) == 0, setuid(65534) == 0 else { fatalError("root") }
+  }
+  func open() async throws -> ReplicaStore {
+    try await ReplicaStore(
+      at: arguments[1], schema: [Note.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
+  }
+  let store = try await open()
+  let (views, reason) = (
+    await store.read { $0[Note.self, "own"]?.saves ?? 0 },
+    await store.writeError.map { "\($0)" } ?? "nothing"
+  )
+  say("read \(views) \(await store.deviceChange == nil ? 0 : 1) \(reason)")
+  var changes = await store.changes.makeAsyncIterator()
+  _ = try await changes.next()
+  func save() async throws {
+    try await store.save(undoable: "Count") {
+      $0[Note.self, "own"].saves.increment(by: 1)
+    }
+  }
+  do {
+    try await save()
+    say("saved too early")
+  } catch { say("refused \(error)") }
+  _ = readLine()
+  if let limit { _ = limitFiles(to: limit) }
+  do { try await save() } catch {
+    say("refused \(error)")
+    return
+  }
+  let told = try await changes.next() != nil
+  let delta = try await store.delta(since: ReplicaVersion()) != nil
+  say(
+    "saved \(await store.deviceChange == nil ? 0 : 1) "
+      + "\(await store.writeError == nil && told && delta)")
+  try await store.close()
+  let again = try await open()
+  try await again.undo()
+  let counts = await again.read { $0[Note.self, "own"]?.saves ?? 0 }
+  say("again \(counts) \(await again.deviceChange == nil ? 0 : 1)")
+}
 
 /// A function, at whose end the store is closed.
 private func run() async throws {

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinSQL
+import RejoinTesting
+import Testing
+
+@testable import RejoinStore
+
+/// A store that cannot be written is opened for reading, and saves when it can.
+///
+/// Another process opens it, because a test can have all permissions.
+@Suite final class ReadingTests: StoreSuite {
+  private var file: String { folder.file("folder/notes.sqlite") }
+
+  /// Saves three times, and sends the saves.
+  ///
+  /// - Parameter isKilled: Whether the store is not closed, so its log stays.
+  private func fill(isKilled: Bool) async throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.file("folder"), withIntermediateDirectories: true)
+    let store = try await ReplicaStore(
+      at: isKilled ? path : file, schema: [Saved.self],
+      wallClock: ManualClock().wallClock, token: TokenFile(beside: file),
+      makeDeviceID: { DeviceID(1) })
+    for _ in 0..<3 {
+      try await store.save { $0[Saved.self, "own"].saves.increment(by: 1) }
+    }
+    _ = try await store.delta(since: ReplicaVersion())
+    if isKilled {
+      for end in ["", "-wal", "-shm"] {
+        try FileManager.default.copyItem(
+          atPath: path + end, toPath: file + end)
+      }
+    }
+    try await store.close()
+  }
+
+  private func setPermissions(_ number: Int, file name: String) throws {
+    try FileManager.default.setAttributes(
+      [.posixPermissions: number], ofItemAtPath: name)
+  }
+
+  /// Lets `StoreWriter` open the store.
+  ///
+  /// - Parameter makeRoom: A closure that makes the store writable.
+  /// - Returns: The lines that the process printed.
+  private func run(
+    as who: String, _ makeRoom: () throws -> Void
+  ) throws -> [String] {
+    let writer = try #require(KillTests.writer)
+    let (process, input, output) = (Process(), Pipe(), Pipe())
+    process.executableURL = writer
+    process.arguments = [file, "0", "--reading", who]
+    (process.standardInput, process.standardOutput) = (input, output)
+    process.environment = ["SWIFT_BACKTRACE": "enable=no"]
+    try process.run()
+    let reading = output.fileHandleForReading
+    var text = ""
+    while !text.contains("refused"), !text.contains("saved"),
+      let data = try reading.read(upToCount: 4_096)
+    {
+      text += String(decoding: data, as: UTF8.self)
+    }
+    try makeRoom()
+    try input.fileHandleForWriting.write(contentsOf: Data("go\n".utf8))
+    text += String(decoding: reading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    return text.split(separator: "\n").map(String.init)
+  }
+
+  private func expectLines(
+    _ lines: [String], naming reason: String, newDevice: Int = 0
+  ) throws {
+    try #require(lines.count == 4, "\(lines)")
+    #expect(lines[0].hasPrefix("read 3 0 "), "\(lines[0])")
+    #expect(lines[0].hasSuffix(lines[1].dropFirst("refused ".count)))
+    #expect(lines[1].hasPrefix("refused "))
+    #expect(lines[1].contains(reason), "\(lines[1])")
+    #expect(lines[2] == "saved \(newDevice) true")
+    #expect(lines[3] == "again 3 0")
+  }
+
+  @Test(arguments: [false, true])
+  func fileWithoutPermission(_ isKilled: Bool) async throws {
+    try await fill(isKilled: isKilled)
+    try setPermissions(0o444, file: file)
+    for end in ["-wal", "-shm"] where isKilled {
+      try setPermissions(0o666, file: file + end)
+    }
+    try setPermissions(0o777, file: folder.file("folder"))
+    try setPermissions(0o666, file: file + ".token")
+    let lines = try run(as: "nobody") { try setPermissions(0o666, file: file) }
+    try expectLines(lines, naming: "the file \(file) cannot be written")
+  }
+
+  @Test(arguments: [false, true])
+  func folderWithoutPermission(_ isKilled: Bool) async throws {
+    try await fill(isKilled: isKilled)
+    let folder = folder.file("folder")
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+      try setPermissions(0o444, file: folder + "/" + name)
+    }
+    try setPermissions(0o555, file: folder)
+    let lines = try run(as: "nobody") {
+      try setPermissions(0o777, file: folder)
+      for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        try setPermissions(0o666, file: folder + "/" + name)
+      }
+    }
+    try expectLines(lines, naming: "cannot be written")
+  }
+
+  /// As on a full disk.
+  @Test(arguments: [false, true])
+  func processThatMayWriteNoFile(_ isKilled: Bool) async throws {
+    try await fill(isKilled: isKilled)
+    try expectLines(try run(as: "limited") {}, naming: "SQLite: disk I/O error")
+  }
+
+  /// The backup lacks a save that was sent.
+  @Test func restoredBackupTakesItsNewDeviceWithTheFirstChange() async throws {
+    try await fill(isKilled: false)
+    let token = RestoreToken(
+      device: DeviceID(1), sequence: 4, digest: 7, pulls: 0)
+    try TokenFile(beside: file).store(token.encoded())
+    try expectLines(
+      try run(as: "limited") {}, naming: "SQLite: disk I/O error", newDevice: 1)
+  }
+
+  @Test func scopeThatWasOpenedMeanwhileIsSuperseded() async throws {
+    try await fill(isKilled: false)
+    let lines = try run(as: "limited") {
+      let other = try open(file, token: TokenFile(beside: file), as: 5)
+      #expect(other.deviceChange == nil)
+    }
+    #expect(lines.count == 3 && lines[2].hasPrefix("refused Another store"))
+  }
+
+  /// A scope that does not exist cannot be created.
+  @Test func missingScopeCannotBeRead() async throws {
+    try await fill(isKilled: false)
+    try SQLiteConnection(opening: file).run("DELETE FROM rejoin_scope")
+    try TokenFile(beside: file).remove()
+    let process = Process()
+    process.executableURL = try #require(KillTests.writer)
+    process.arguments = [file, "0", "--reading", "limited"]
+    process.environment = ["SWIFT_BACKTRACE": "enable=no"]
+    process.standardError = Pipe()
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus != 0)
+  }
+}
+
+/// The notes of `StoreWriter`.
+private struct Saved: Entity {
+  static let entityName = "Note"
+  let saves = counter("saves")
+}

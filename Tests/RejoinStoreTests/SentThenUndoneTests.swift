@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinSQL
+import RejoinTesting
+import Testing
+
+@testable import RejoinStore
+
+/// A change that sends its saves and is then taken back.
+///
+/// The peer has saves that the store lacks. Their numbers must not be used
+/// again.
+@Suite final class SentThenUndoneTests: StoreSuite {
+  private struct Refused: Error {}
+
+  private let peer = Replica(
+    device: DeviceID(8), schema: [Note.self],
+    wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(9) })
+
+  /// The devices of the store: each new one has the next number.
+  private var devices = (1 as UInt64)...
+  private var failing: Set<String> = []
+
+  private func open() throws -> StoredScope {
+    let connection = FailingConnection(
+      try SQLiteConnection(opening: path)
+    ) { [unowned self] sql in
+      failing.contains { sql.hasPrefix($0) } ? SQLError(.full, "full") : nil
+    }
+    try connection.run("PRAGMA journal_mode = WAL")
+    return try StoredScope(
+      "main", on: connection, schema: [Note.self],
+      wallClock: ManualClock().wallClock, token: keeper,
+      makeDeviceID: { [unowned self] in
+        defer { devices = (devices.lowerBound + 1)... }
+        return DeviceID(devices.lowerBound)
+      })
+  }
+
+  /// Sends to the peer, which must not find one number with two saves.
+  private func send(_ store: StoredScope) throws {
+    if let delta = try store.export({ $0.delta(since: peer.version) }) {
+      #expect(!peer.apply(delta).hasFaults)
+    }
+  }
+
+  /// Sends all that the peer has.
+  private func receive(_ store: StoredScope) throws {
+    let delta = try #require(peer.delta(since: store.replica.version))
+    let report = try store.update { $0.apply(delta) }
+    #expect(!report.hasFaults)
+  }
+
+  private func saveAndSend(_ replica: Replica) throws {
+    try replica.save { $0[Note.self, "1"].title = "sent" }
+    let delta = try #require(replica.delta(since: peer.version))
+    #expect(!peer.apply(delta).hasFaults)
+  }
+
+  private func expectNewDevice(_ store: StoredScope) throws {
+    let dot = try #require(try store.write("next").dot)
+    #expect(dot == Dot(DeviceID(2), 1))
+    #expect(store.deviceChange?.old == DeviceID(1))
+    #expect(store.deviceChange?.lastStored == 1)
+    #expect(store.deviceChange?.lastSent == 2)
+    try send(store)
+    try receive(store)
+    #expect(store.title == peer[Note.self, "1"]?.title)
+    #expect(store.replica.version.vectorClock == peer.version.vectorClock)
+    #expect(
+      store.replica.ownDevices.isSuperset(of: [DeviceID(1), DeviceID(2)]))
+    let again = try open()
+    #expect(again.replica.device == DeviceID(2))
+    #expect(again.deviceChange == nil)
+    #expect(again.bytes == store.bytes)
+  }
+
+  @Test func numberIsNotUsedAgain() throws {
+    let store = try open()
+    try store.write("first")
+    #expect(throws: Refused.self) {
+      try store.update { replica in
+        try saveAndSend(replica)
+        throw Refused()
+      }
+    }
+    #expect(store.title == "first")
+    try expectNewDevice(store)
+  }
+
+  /// The peer sends the save back before the next one.
+  @Test func sentSaveComesBackWithoutAFault() throws {
+    let store = try open()
+    try store.write("first")
+    #expect(throws: Refused.self) {
+      try store.update { replica in
+        try saveAndSend(replica)
+        throw Refused()
+      }
+    }
+    try receive(store)
+    #expect(store.title == "sent")
+    try expectNewDevice(store)
+  }
+
+  @Test func tablesOfTheAppThrow() throws {
+    let store = try open()
+    try store.write("first")
+    #expect(throws: Refused.self) {
+      try store.update(writing: { _ in throw Refused() }, saveAndSend)
+    }
+    try expectNewDevice(store)
+  }
+
+  @Test func commitFails() throws {
+    let store = try open()
+    try store.write("first")
+    failing = ["COMMIT"]
+    #expect(throws: StoreError.self) { try store.update(saveAndSend) }
+    // The new device could not be written either.
+    #expect(store.replica.device == DeviceID(1))
+    failing = []
+    let dot = try #require(try store.write("next").dot)
+    #expect(dot.device != DeviceID(1) && dot.sequence == 1)
+    try send(store)
+    try receive(store)
+    #expect(try open().deviceChange == nil)
+  }
+
+  /// The process exits before the new device could be written.
+  @Test func processExitsAfterCommitFailed() throws {
+    let store = try open()
+    try store.write("first")
+    failing = ["UPDATE"]
+    #expect(throws: StoreError.self) { try store.update(saveAndSend) }
+    failing = []
+    let again = try open()
+    let dot = try #require(try again.write("next").dot)
+    #expect(dot.device != DeviceID(1) && dot.sequence == 1)
+    #expect(again.deviceChange?.lastSent == 2)
+    try send(again)
+    try receive(again)
+  }
+
+  /// An earlier state must not be sent with a lower token.
+  @Test func tokenDoesNotFallBeforeTheNextSave() throws {
+    let store = try open()
+    try store.write("first")
+    failing = ["UPDATE"]
+    #expect(throws: StoreError.self) { try store.update(saveAndSend) }
+    failing = []
+    let token = try RestoreToken(decoding: try #require(keeper.bytes))
+    #expect(token.device == DeviceID(1) && token.sequence == 2)
+    try send(store)
+    #expect(try RestoreToken(decoding: try #require(keeper.bytes)) == token)
+  }
+
+  @Test func pullIsSent() throws {
+    let store = try open()
+    try store.update { replica in
+      try replica.importRows(from: "server", modifiedAt: 10) {
+        $0[Note.self, "1"].title = "a"
+      }
+    }
+    let first = store.replica.ownDevices
+    #expect(first.count == 2)
+    #expect(throws: Refused.self) {
+      try store.update { replica in
+        try replica.importRows(from: "server", modifiedAt: 20) {
+          $0[Note.self, "1"].title = "b"
+        }
+        #expect(!peer.apply(try #require(replica.delta())).hasFaults)
+        throw Refused()
+      }
+    }
+    try store.update { replica in
+      try replica.importRows(from: "server", modifiedAt: 30) {
+        $0[Note.self, "1"].title = "c"
+      }
+    }
+    try send(store)
+    try receive(store)
+    #expect(store.replica.ownDevices.isSuperset(of: first))
+  }
+
+  /// Without a save, nothing needs another device.
+  @Test func sentStateWithoutSavesKeepsTheDevice() throws {
+    let store = try open()
+    try store.write("first")
+    #expect(throws: Refused.self) {
+      try store.update { replica in
+        let delta = try #require(replica.delta())
+        #expect(!peer.apply(delta).hasFaults)
+        throw Refused()
+      }
+    }
+    #expect(throws: Refused.self) {
+      try store.update { replica in
+        try replica.save { $0[Note.self, "1"].title = "not sent" }
+        throw Refused()
+      }
+    }
+    #expect(try store.write("next").dot == Dot(DeviceID(1), 2))
+    try send(store)
+    #expect(try open().deviceChange == nil)
+  }
+}
