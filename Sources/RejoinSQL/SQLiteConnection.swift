@@ -89,11 +89,17 @@ public final class SQLiteConnection: SQLConnection {
   }
 
   private static func unchangingURI(of path: String) -> String {
-    var text = path
-    for (special, code) in [("%", "%25"), ("?", "%3f"), ("#", "%23")] {
-      text.replace(special, with: code)
-    }
-    return (text.hasPrefix("/") ? "file://" : "file:") + text + "?immutable=1"
+    // A character can consist of a special one and others.
+    let text = path.unicodeScalars.map { scalar in
+      switch scalar {
+      case "%": "%25"
+      case "?": "%3f"
+      case "#": "%23"
+      default: String(scalar)
+      }
+    }.joined()
+    let isAbsolute = path.utf8.first == UInt8(ascii: "/")
+    return (isAbsolute ? "file://" : "file:") + text + "?immutable=1"
   }
 
   deinit { close() }

@@ -32,10 +32,23 @@ struct DurableFile {
   }
 
   private static func absolute(_ path: String) -> String {
-    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+    guard path.utf8.first != slash, let folder = getcwd(nil, 0) else {
+      return path
+    }
     defer { free(folder) }
-    let start = String(cString: folder)
+    // A path is a text, and the name of the folder can be none.
+    guard let start = String(validatingCString: folder) else { return path }
     return (start == "/" ? "" : start) + "/" + path
+  }
+
+  private static let slash = UInt8(ascii: "/")
+
+  /// Throws an error if the system would read only a part of a path.
+  static func check(_ path: String) throws(SQLError) {
+    if path.utf8.contains(0) {
+      throw SQLError(
+        .cannotOpen, "\(path.debugDescription) contains a NUL")
+    }
   }
 
   /// Whether a file or a folder with this path exists.
@@ -57,16 +70,31 @@ struct DurableFile {
   /// The other name then has the complete file or none, wherever the process
   /// stops.
   func rename(to new: DurableFile) throws {
-    #if canImport(Darwin)
-      let isNamed = renamex_np(path, new.path, UInt32(RENAME_EXCL)) == 0
-    #else
-      let isNamed = link(path, new.path) == 0
-    #endif
-    guard isNamed else { throw Failure("created", new.path) }
-    #if !canImport(Darwin)
+    if !DurableFile.renameExclusively(path, new.path) {
+      guard link(path, new.path) == 0 else {
+        throw Failure("created", new.path)
+      }
       remove()
-    #endif
+    }
     try new.syncFolder()
+  }
+
+  private typealias Rename =
+    @convention(c) (
+      Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
+    ) -> Int32
+
+  /// Renames a file if the system and the file system can do so without
+  /// replacing another one.
+  private static func renameExclusively(_ old: String, _ new: String) -> Bool {
+    #if canImport(Darwin)
+      return renamex_np(old, new, UInt32(RENAME_EXCL)) == 0
+    #else
+      // Older systems lack the function. 1 is RENAME_NOREPLACE.
+      guard let function = dlsym(nil, "renameat2") else { return false }
+      let rename = unsafeBitCast(function, to: Rename.self)
+      return rename(AT_FDCWD, old, AT_FDCWD, new, 1) == 0
+    #endif
   }
 
   /// Syncs the content after other code wrote the file.
@@ -77,8 +105,10 @@ struct DurableFile {
 
   /// The folder that contains the file.
   var folder: String {
-    let end = path.lastIndex(of: "/")
-    return end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    guard let end = path.utf8.lastIndex(of: DurableFile.slash) else {
+      return "."
+    }
+    return end == path.startIndex ? "/" : String(path[..<end])
   }
 
   private static func sync(_ path: String) throws {
@@ -108,18 +138,27 @@ extension DurableFile {
     return stat(path, &status) == 0 ? Identity(status) : nil
   }
 
+  /// Returns whether the path names another file now, or none.
+  func isReplaced(_ identity: Identity) -> Bool {
+    var status = stat()
+    if stat(path, &status) == 0 { return Identity(status) != identity }
+    // After any other error, the path can still name the file.
+    return errno == ENOENT || errno == ENOTDIR
+  }
+
   /// The reason why the file cannot be written, or `nil` if none is found.
   var obstacle: (code: SQLError.Code, text: String)? {
-    for (path, kind) in [(path, "file"), (folder, "folder")] {
+    let files = ["", "-wal", "-shm"].map { (path + $0, "file") }
+    for (path, kind) in files + [(folder, "folder")] {
       if access(path, W_OK) == 0 || errno == ENOENT { continue }
       return errno == EROFS
         ? (.readOnly, "the disk of \(path) is read-only")
         : (.readOnly, "the \(kind) \(path) cannot be written")
     }
     var status = statvfs()
-    guard statvfs(folder, &status) == 0, status.f_bavail == 0 else {
-      return nil
-    }
+    guard statvfs(folder, &status) == 0,
+      status.f_bavail == 0 || status.f_files > 0 && status.f_favail == 0
+    else { return nil }
     return (.full, "the disk of \(path) is full")
   }
 }

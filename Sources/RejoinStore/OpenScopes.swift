@@ -27,12 +27,17 @@ final class OpenScopes: Sendable {
   /// the previous writer.
   ///
   /// - Parameter writer: The number of the new writer. If two stores open a
-  ///   scope at the same time, the greater number wins.
+  ///   scope at the same time, the greater number wins. Numbers of a scope and
+  ///   of one that was created after its deletion are not in order.
   func open(_ key: Key, by observers: ChangeObservers, as writer: Int64) {
     let superseded = holders.withLock { holders -> ChangeObservers? in
       holders = holders.filter { $0.value.observers != nil }
       let former = holders[key]
-      if let former, former.writer > writer { return observers }
+      if let former, former.writer > writer,
+        ScopeRow.isSameScope(former.writer, writer)
+      {
+        return observers
+      }
       holders[key] = Holder(observers: observers, writer: writer)
       return former?.observers
     }

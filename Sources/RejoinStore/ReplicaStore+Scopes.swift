@@ -47,6 +47,7 @@ extension ReplicaStore {
   ) async throws(StoreError) -> [String] {
     do {
       return try await QueueWorker(SerialQueue("rejoin.scopes")).run {
+        try DurableFile.check(path)
         if DurableFile(path: path).isEmpty { return [] }
         let connection = try StoreFile(reading: path).connection
         return try connection.reading {
@@ -64,9 +65,10 @@ extension ReplicaStore {
   ///     try await ReplicaStore.scopes(at: "notes.sqlite")  // []
   ///
   /// Use this method when the user signs out. It deletes the records, the undo
-  /// history and the restore token of the scope. SQLite overwrites the deleted
-  /// content in the file. The file itself stays, with other scopes and the
-  /// tables of the app. Backups stay as well.
+  /// history and the restore token of the scope, and overwrites their content in
+  /// the file. If another connection reads the file during the call, the log
+  /// keeps the content until a later connection empties it. The file itself
+  /// stays, with other scopes and the tables of the app. Backups stay as well.
   ///
   /// Saves that no other device has are lost. Before you delete a scope, send
   /// them, and retire its device.

@@ -69,11 +69,7 @@ public actor ReplicaStore {
           "\"\(path)\" is not a file path; use `inMemory` for a store without one"
         ))
     }
-    // SQLite and the file system would use the part before it.
-    guard !path.utf8.contains(0) else {
-      throw .cannotOpen(
-        SQLError(.cannotOpen, "\(path.debugDescription) contains a NUL"))
-    }
+    do { try DurableFile.check(path) } catch { throw .cannotOpen(error) }
     let file = DurableFile(path: path)
     let token = token ?? TokenFile(beside: file.path, scope: name)
     try await self.init {
@@ -243,6 +239,10 @@ public actor ReplicaStore {
   /// Use this method to commit drafts, enroll or retire a device, record a
   /// version, purge, fold or import rows. To read, use ``read(_:)``.
   ///
+  /// If `body` creates a delta, send it after the call returns. If a call
+  /// throws after `body` created one with new saves, the replica takes a new
+  /// device ID, in case the delta was sent.
+  ///
   /// - Returns: The value that `body` returns.
   /// - Throws: The error that `body` throws, or ``StoreError``. If an error is
   ///   thrown, the store is unchanged, with one exception. After
@@ -357,8 +357,8 @@ public actor ReplicaStore {
   /// store gets a new device ID.
   ///
   /// - Parameter path: The path of the copy. The file must not exist.
-  /// - Throws: ``StoreError/closed``, or ``StoreError/notCopied(_:)``, which
-  ///   leaves no copy.
+  /// - Throws: ``StoreError/closed`` or ``StoreError/notCopied(_:)``. After an
+  ///   error, the path has no copy, or a complete one.
   /// - Complexity: O(*n*), where *n* is the size of the file.
   public func backup(to path: String) throws(StoreError) {
     try scope.copy(to: path)

@@ -52,6 +52,12 @@ struct ScopeRow: Equatable {
     Int64.random(in: 1..<(1 << 31)) << 32
   }
 
+  /// Returns whether two writers opened the same scope, and not one that was
+  /// created after the deletion of another.
+  static func isSameScope(_ writer: Int64, _ other: Int64) -> Bool {
+    writer >> 32 == other >> 32
+  }
+
   /// The number of times that the scope was opened for writing.
   var openings: Int64 { writer & 0xffff_ffff }
 

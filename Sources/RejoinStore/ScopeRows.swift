@@ -63,9 +63,11 @@ final class ScopeRows {
 
   /// Supersedes the previous writer of the scope.
   ///
+  /// - Parameter former: The number of the previous writer, or `nil` if it is
+  ///   that of the rows as they were read.
   /// - Returns: The number of the new writer.
-  func claim() throws -> Int64 {
-    let writer = row.writer &+ 1
+  func claim(after former: Int64? = nil) throws -> Int64 {
+    let writer = (former ?? row.writer) &+ 1
     try connection.run(
       "UPDATE rejoin_scope SET writer = $1 WHERE scope = $2",
       .integer(writer), .integer(row.scope))
@@ -74,7 +76,7 @@ final class ScopeRows {
 
   /// Deletes all rows of the scope.
   func delete() throws {
-    for table in Tables.names where table != "rejoin_undo" {
+    for table in Tables.names {
       try connection.run(
         "DELETE FROM \(table) WHERE scope = $1", .integer(row.scope))
     }

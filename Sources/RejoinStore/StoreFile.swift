@@ -13,11 +13,10 @@ final class StoreFile {
   /// Opens a file for writing, and creates it if it does not exist.
   convenience init(opening path: String) throws(SQLError) {
     let file = DurableFile(path: path)
-    let connection: SQLiteConnection
-    do { connection = try StoreFile.connect(file) } catch {
-      throw file.explained(error)
-    }
-    try self.init(connection, file)
+    let before = file.identity
+    do {
+      try self.init(StoreFile.connect(file), to: file, after: before)
+    } catch { throw file.explained(error) }
   }
 
   /// Opens a file that cannot be written.
@@ -26,16 +25,20 @@ final class StoreFile {
   /// locks of its log are a file as well.
   convenience init(reading path: String) throws(SQLError) {
     let file = DurableFile(path: path)
-    try self.init(StoreFile.read(file), file)
+    let before = file.identity
+    try self.init(StoreFile.read(file), to: file, after: before)
   }
 
+  /// - Parameter before: The file that the path named before it was opened, or
+  ///   `nil` if none existed.
   private init(
-    _ connection: SQLiteConnection, _ file: DurableFile?
+    _ connection: SQLiteConnection, to file: DurableFile,
+    after before: DurableFile.Identity?
   ) throws(SQLError) {
-    (self.connection, self.file) = (connection, file)
-    identity = file?.identity
-    guard let file, identity == nil else { return }
-    throw SQLError(.cannotOpen, "\(file.path) was removed while it was opened")
+    (self.connection, self.file, identity) = (connection, file, file.identity)
+    if identity == nil || before != nil && before != identity {
+      throw SQLError(.cannotOpen, "\(file.path) was replaced at that moment")
+    }
   }
 
   /// Creates a database in memory.
@@ -106,7 +109,7 @@ final class StoreFile {
   /// SQLite would write into a file without a name, or next to another
   /// database.
   func check() throws(StoreError) {
-    guard let file, file.identity != identity else { return }
+    guard let file, let identity, file.isReplaced(identity) else { return }
     throw .fileReplaced(file.path)
   }
 

@@ -18,23 +18,22 @@ package final class StoredScope {
   /// last change, or `nil` if this instance is its writer.
   ///
   /// Until then, the scope is as it was read.
-  private(set) var writeError: StoreError?
+  var writeError: StoreError?
   /// The references of the observed records, or `nil` without observers.
-  private var referrers: ReferrerIndex?
-  private var connection: any SQLConnection
+  var referrers: ReferrerIndex?
+  var connection: any SQLConnection
   let file: StoreFile?
-  private let parts: ScopeParts
+  let parts: ScopeParts
   /// The writer number of this instance, or of the writer before it until this
   /// instance can write.
-  private(set) var writer: Int64
-  private var rows: ScopeRows
-  private var undoRows: UndoRows
+  var writer: Int64
+  var rows: ScopeRows
+  var undoRows: UndoRows
   /// The error that prevents further changes, or `nil`.
-  private var failure: StoreError?
-  /// Whether the rows of the scope are deleted.
-  private var isDeleted = false
+  var failure: StoreError?
+  var deletion = Deletion.none
   /// The token in the token storage, or a later one that need not be stored.
-  private var kept: RestoreToken?
+  var kept: RestoreToken?
 
   /// Creates a scope from what was read or written when it was opened.
   ///
@@ -94,6 +93,14 @@ package final class StoredScope {
     _ body: (Replica) throws -> Value, tells: Bool = false,
     _ tables: (RecordChanges) throws -> Void
   ) throws -> Value {
+    try claim()
+    return try perform(body, tells: tells, tables)
+  }
+
+  func perform<Value>(
+    _ body: (Replica) throws -> Value, tells: Bool = false,
+    _ tables: (RecordChanges) throws -> Void
+  ) throws -> Value {
     try begin()
     let before = Before(
       replica: replica.former, version: replica.stored.version,
@@ -108,7 +115,6 @@ package final class StoredScope {
       replica.keepFormerRecords(of: tells ? nil : referrers)
     }
     do {
-      let newWriter = try claim()
       value = try body(replica)
       isIndexed = true
       let (changed, referring) = replica.takeDifferences(&referrers)
@@ -123,10 +129,9 @@ package final class StoredScope {
         if replica.hasChangedUndoHistory {
           try undoRows.write(replica.undoHistory, on: connection)
         }
-        try file?.check()
+        try checkFile()
         try connection.run("COMMIT")
       } catch { throw written(error) }
-      if let newWriter { startWriting(as: newWriter) }
       replica.hasChangedUndoHistory = false
       if let change = replica.deviceChange { deviceChange = change }
       observers.tell(
@@ -152,6 +157,11 @@ package final class StoredScope {
     return value
   }
 
+  /// What is deleted of the scope.
+  enum Deletion {
+    case none, rows, all
+  }
+
   /// The scope before a change.
   private struct Before {
     let replica: FormerReplica
@@ -162,52 +172,44 @@ package final class StoredScope {
 
   /// Takes back a change that threw an error.
   private func takeBack(to before: Before, after error: any Error) throws {
+    // The change can send a delta before it throws.
+    let hasExported = replica.hasExported
+    let lost = hasExported ? replica.ownSaves(since: before.replica) : nil
+    // Their numbers must not be used again. Store their token before the lock is
+    // released, so whoever opens the scope next takes a new device.
+    if let lost, (try? parts.store(lost.token)) != nil { kept = lost.token }
     // Ignore the error if the connection already rolled back.
     try? connection.run("ROLLBACK")
     undoRows = before.undoRows
     if replica.hasChangedUndoHistory { setUndoHistory() }
-    // The change can send a delta before it throws.
-    let hasExported = replica.hasExported
-    let lost = hasExported ? replica.ownSaves(since: before.replica) : nil
     let isChanged =
       replica.hasChangedRecords || before.head != StoredHead(replica.stored)
       || before.version != replica.stored.version
-    do {
-      if isChanged || error is StoreError { try revert(to: before.replica) }
-    } catch {
-      if let lost { try? storeToken(lost.token) }
-      throw error
-    }
+    if isChanged || error is StoreError { try revert(to: before.replica) }
     if let lost {
-      abandonDevice(of: lost)
+      do { try perform({ try $0.takeDevice(after: lost) }) { _ in } } catch {
+        // The next change writes the device. Until then, the token shows the
+        // next opening that this one must not be used.
+        if (try? replica.takeDevice(after: lost)) == nil {
+          replica.requireNewDevice()
+        }
+      }
     } else if hasExported {
       try? keepToken()
     }
   }
 
-  /// Takes a new device after own saves were sent and then undone.
-  ///
-  /// Their numbers must not be used again, now or after a restart.
-  private func abandonDevice(of lost: Replica.LostSaves) {
-    do { try update { try $0.takeDevice(after: lost) } } catch {
-      // Each later change tries to write it. The token reveals it to the next
-      // opening.
-      replica.requireNewDevice()
-      try? storeToken(lost.token)
-    }
-  }
-
   /// Sets the undo history of the replica to the stored one.
-  private func setUndoHistory() {
+  func setUndoHistory() {
     replica.undoHistory = undoRows.history
     replica.hasChangedUndoHistory = false
   }
 
   /// Begins a transaction that excludes other writers.
-  private func begin() throws(StoreError) {
+  func begin() throws(StoreError) {
     if let failure { throw failure }
     do {
-      if writeError != nil { try connectForWriting() }
+      try checkFile()
       try connection.run("BEGIN IMMEDIATE")
       do { try checkWriter() } catch {
         try? connection.run("ROLLBACK")
@@ -216,39 +218,9 @@ package final class StoredScope {
     } catch { throw written(error) }
   }
 
-  /// Connects again, because the file can be writable now.
-  private func connectForWriting() throws {
-    guard let file else { return }
-    try file.check()
-    defer {
-      connection = file.connection
-      rows.connection = connection
-    }
-    try file.connectForWriting()
-  }
-
-  /// Writes what could not be written when the scope was opened.
-  ///
-  /// - Returns: The number of this writer, or `nil` if the scope was opened for
-  ///   writing.
-  private func claim() throws -> Int64? {
-    if writeError == nil { return nil }
-    do {
-      let writer = try rows.claim()
-      try Tables.createUndo(on: connection)
-      kept = try parts.recognize(replica) ?? kept
-      return writer
-    } catch { throw written(error) }
-  }
-
-  private func startWriting(as writer: Int64) {
-    (self.writer, writeError) = (writer, nil)
-    file?.open(parts.name, by: observers, as: writer)
-  }
-
   /// Returns the error of a change that could not be written, and records what
   /// follows from it.
-  private func written(_ error: any Error) -> StoreError {
+  func written(_ error: any Error) -> StoreError {
     let error = StoreError(writing: error)
     let explained = file?.explained(error) ?? error
     if case .fileReplaced = explained { fail(explained) }
@@ -257,73 +229,9 @@ package final class StoredScope {
   }
 
   /// Prevents further changes.
-  private func fail(_ error: StoreError) {
+  func fail(_ error: StoreError) {
     failure = error
     observers.end(error)
-  }
-
-  /// Prevents further changes.
-  ///
-  /// The log is written into the file, unless another file replaced it or it
-  /// cannot be written.
-  package func close() throws(StoreError) {
-    if failure == .closed { return }
-    do {
-      if failure == nil, writeError == nil {
-        try file?.check()
-        try file?.writeLog()
-      }
-    } catch { throw written(error) }
-    file?.connection.close()
-    fail(.closed)
-  }
-
-  /// Deletes the rows of the scope and then its token, and closes the scope.
-  package func delete() throws(StoreError) {
-    if !isDeleted {
-      try begin()
-      do {
-        // Overwrite the content instead of leaving it in free pages.
-        try connection.run("PRAGMA secure_delete = 1")
-        try Tables.createUndo(on: connection)
-        try rows.delete()
-        try file?.check()
-        try connection.run("COMMIT")
-      } catch {
-        try? connection.run("ROLLBACK")
-        throw written(error)
-      }
-      isDeleted = true
-      try? file?.writeLog()
-      file?.connection.close()
-      fail(.closed)
-    }
-    do { try parts.keeper.remove() } catch {
-      throw .tokenNotRemoved("\(error)")
-    }
-  }
-
-  /// Writes a complete copy of the database into a new file.
-  package func copy(to path: String) throws(StoreError) {
-    if failure == .closed { throw .closed }
-    let copy = DurableFile(path: path)
-    if path.isEmpty || path.utf8.contains(0) || copy.exists {
-      throw .notCopied(
-        SQLError(
-          .cannotOpen,
-          "\(path.debugDescription) exists, is empty, or contains a NUL"))
-    }
-    // A copy that is interrupted must not look like a store.
-    let number = String(UInt64.random(in: 0 ... .max), radix: 16)
-    let new = DurableFile(path: "\(copy.path).\(number).new")
-    do {
-      try connection.run("VACUUM INTO $1", .text(new.path))
-      try new.syncContent()
-      try new.rename(to: copy)
-    } catch {
-      new.remove()
-      throw .notCopied(copy.explained(SQLError(error)))
-    }
   }
 
   /// Reads data from the replica to send it elsewhere.
@@ -356,27 +264,30 @@ package final class StoredScope {
   }
 
   /// Stores the current token, unless it or a later one is stored already.
-  private func keepToken() throws {
+  func keepToken() throws {
     if let kept, kept.covers(replica.restoreToken) { return }
-    if writeError != nil { try update { _ in } }
+    try claim()
     try storeToken(replica.restoreToken)
     replica.confirmTokenStored(replica.restoreToken)
   }
 
   /// Stores a token, unless another writer opened the scope.
-  private func storeToken(_ token: RestoreToken) throws {
+  func storeToken(_ token: RestoreToken) throws {
     do {
       // Hold the lock, because a later writer could store a later token.
       try connection.changing {
         try checkWriter()
-        try file?.check()
+        try checkFile()
         try parts.store(token)
       }
     } catch { throw written(error) }
     kept = token
   }
 
-  private func checkWriter() throws {
+  /// Throws an error if the file was replaced while it was open.
+  func checkFile() throws { try file?.check() }
+
+  func checkWriter() throws {
     if try rows.writer() == writer { return }
     observers.end(.superseded)
     throw StoreError.superseded

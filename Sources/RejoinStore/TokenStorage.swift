@@ -52,14 +52,22 @@ public struct TokenFile: TokenStorage {
   ///   - database: The path of the database.
   ///   - scope: The name of the scope, which becomes a part of the file name.
   public init(beside database: String, scope: String = "main") {
-    let end = scope == "main" ? "" : "-" + TokenFile.suffix(of: scope)
+    let name =
+      database.utf8.split(separator: UInt8(ascii: "/")).last ?? ""[...].utf8
+    // A new token has `.new` after its name.
+    let room = 255 - name.count - ".token-.new".utf8.count
+    let end =
+      scope == "main"
+      ? "" : "-" + TokenFile.suffix(of: scope, isShort: room < 160)
     self.init(at: database + ".token" + end)
   }
 
   /// Returns a text for a scope's name, which can contain any characters and be
   /// longer than the name of a file.
-  private static func suffix(of scope: String) -> String {
-    if scope.utf8.count <= 80 {
+  ///
+  /// - Parameter isShort: Whether the text must be shorter than 40 bytes.
+  private static func suffix(of scope: String, isShort: Bool) -> String {
+    if scope.utf8.count <= (isShort ? 19 : 80) {
       return scope.utf8.map { byte in
         String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
       }.joined()
@@ -94,7 +102,7 @@ public struct TokenFile: TokenStorage {
     }
     defer { close(file) }
     // Tokens are shorter. The bytes of a longer file are not a valid token.
-    var bytes = [UInt8](repeating: 0, count: 256)
+    var bytes = [UInt8](repeating: 0, count: 1_024)
     let count = read(file, &bytes, bytes.count)
     guard count >= 0 else { throw Failure("read", path) }
     return Array(bytes.prefix(count))
@@ -126,10 +134,9 @@ public struct TokenFile: TokenStorage {
     }
   }
 
-  /// Throws an error if the system would read only a part of the path.
   private func check() throws {
-    if path.utf8.contains(0) {
-      throw Failure(description: "\(path.debugDescription) contains a NUL")
+    do { try DurableFile.check(path) } catch {
+      throw Failure(description: error.message)
     }
   }
 

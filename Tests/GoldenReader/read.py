@@ -637,6 +637,10 @@ def read(data):
         result = {"clock": [{
             "device": reader.device(), "n": reader.varint(), "time": 0,
             "digest": reader.digest()}], "pulls": reader.varint()}
+        others = reader.varint() if reader.offset < reader.end else None
+        check(others is None or 0 < others <= 32, "other devices")
+        for _ in range(others or 0):
+            reader.device()
     else:
         result, sizes = reader.message()
     check(reader.offset == reader.end, "more than the message")

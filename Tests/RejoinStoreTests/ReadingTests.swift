@@ -123,9 +123,14 @@ import Testing
   /// The backup lacks a save that was sent.
   @Test func restoredBackupTakesItsNewDeviceWithTheFirstChange() async throws {
     try await fill(isKilled: false)
-    let token = RestoreToken(
-      device: DeviceID(1), sequence: 4, digest: 7, pulls: 0)
-    try TokenFile(beside: file).store(token.encoded())
+    let store = try open(file, token: TokenFile(beside: file))
+    try store.copy(to: path)
+    try store.write("lost")
+    try store.export { _ in }
+    for end in ["", "-wal", "-shm"] {
+      try FileManager.default.removeItem(atPath: file + end)
+    }
+    try FileManager.default.moveItem(atPath: path, toPath: file)
     try expectLines(
       try run(as: "limited") {}, naming: "SQLite: disk I/O error", newDevice: 1)
   }
@@ -137,6 +142,37 @@ import Testing
       #expect(other.deviceChange == nil)
     }
     #expect(lines.count == 3 && lines[2].hasPrefix("refused Another store"))
+  }
+
+  /// The previous writer went on, and its number is the same.
+  @Test func scopeThatWasChangedMeanwhileIsSuperseded() async throws {
+    try await fill(isKilled: false)
+    let writer = try open(file, token: TokenFile(beside: file), as: 5)
+    try writer.write("before")
+    let lines = try run(as: "limited") {
+      try writer.write("after", to: "2")
+      try writer.write("after", to: "3")
+    }
+    #expect(lines.count == 3, "\(lines)")
+    #expect(lines.last?.hasPrefix("refused Another store") == true, "\(lines)")
+    let again = try open(file, token: TokenFile(beside: file), as: 6)
+    #expect(again.deviceChange == nil)
+    #expect(again.read { $0[Note.self, "3"]?.title } == "after")
+  }
+
+  /// Without a log and in a folder that cannot be written.
+  @Test(arguments: ["a b?c%20d#e", "#\u{fe0f}\u{20e3} ?\u{fe0f}", "ä\u{301}"])
+  func pathWithSpecialCharacters(_ name: String) throws {
+    let path = folder.file(name)
+    do {
+      let store = try open(path, token: keeper)
+      try store.write("Milk")
+    }
+    try SQLiteConnection(opening: path).run("PRAGMA journal_mode = DELETE")
+    let rows = try SQLiteConnection(opening: path, .unchanging)
+    let stored = try #require(try StoredScope.read("main", on: rows))
+    #expect(stored.recordCount == 1)
+    #expect(throws: SQLError.self) { try rows.run("DELETE FROM rejoin_scope") }
   }
 
   /// A scope that does not exist cannot be created.

@@ -69,6 +69,21 @@ import Testing
     try await store.close()
   }
 
+  /// A path that cannot be followed for a moment can still name the file.
+  @Test func pathThatCannotBeFollowedIsNotReplaced() throws {
+    let file = DurableFile(path: path)
+    try Data([1]).write(to: URL(filePath: path))
+    let identity = try #require(file.identity)
+    #expect(!file.isReplaced(identity))
+    let loop = folder.file("loop")
+    try FileManager.default.createSymbolicLink(
+      atPath: loop, withDestinationPath: loop)
+    #expect(!DurableFile(path: loop).isReplaced(identity))
+    #expect(DurableFile(path: path + "/x").isReplaced(identity))
+    #expect(DurableFile(path: path + "x").isReplaced(identity))
+    #expect(DurableFile(path: folder.path).isReplaced(identity))
+  }
+
   /// The log of the new file has the name of the old one.
   @Test func closingLeavesTheLogOfTheNewFile() async throws {
     try FileManager.default.createDirectory(

@@ -171,6 +171,32 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
+  @Test func scopesAreDeletedWhenTheUserSignsOut() async throws {
+    let folder = try Folder()
+    let path = folder.file("notes.sqlite")
+    @Sendable func openStore(
+      scope: String = "main"
+    ) async throws -> ReplicaStore {
+      try await ReplicaStore(
+        at: path, scope: scope, schema: [Note.self], wallClock: .system,
+        makeDeviceID: DeviceID.random)
+    }
+    var warning: String?
+    func warn(_ text: String) { warning = text }
+    let store = try await openStore()
+    if let error = await store.writeError {
+      warn("Changes cannot be saved now. \(error)")
+    }
+    #expect(warning == nil)
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    _ = try await openStore(scope: "shared")
+    for name in try await ReplicaStore.scopes(at: path) {
+      try await openStore(scope: name).deleteScope()
+    }
+    #expect(try await ReplicaStore.scopes(at: path) == [])
+    withExtendedLifetime(folder) {}
+  }
+
   @Test func aConnectionAlone() throws {
     let folder = try Folder()
     let connection = try SQLiteConnection(

@@ -21,9 +21,9 @@ import Testing
   }
 
   private func fill(_ store: ReplicaStore, with text: String) async throws {
-    for i in 0..<50 {
-      try await store.save(undoable: "Edit") {
-        $0[Note.self, "\(i)"].title = text
+    for i in 0..<100 {
+      try await store.save(undoable: text) {
+        $0[Note.self, "\(i / 2)"].title = "\(text), \(i)"
       }
     }
     _ = try await store.delta(since: ReplicaVersion())
@@ -96,6 +96,43 @@ import Testing
     #expect(await again.undoName == nil)
   }
 
+  /// The earlier store still exists.
+  @Test func scopeThatIsCreatedAnewIsNotSuperseded() async throws {
+    var earlier: [ReplicaStore] = []
+    for i in 1...20 as ClosedRange<UInt64> {
+      let store = try await store(as: i)
+      try await store.save { $0[Note.self, "1"].title = "\(i)" }
+      #expect(!store.isSuperseded)
+      if i % 2 == 0 {
+        try await store.deleteScope()
+      } else {
+        try await store.close()
+        for end in ["", ".token"] {
+          try FileManager.default.removeItem(atPath: path + end)
+        }
+      }
+      earlier.append(store)
+    }
+  }
+
+  /// The scope was created anew before its token could be removed.
+  @Test func laterCallKeepsTheTokenOfANewScope() throws {
+    let store = try open(path, token: keeper)
+    try store.write("Milk")
+    keeper.fails = true
+    #expect(throws: StoreError.self) { try store.delete() }
+    keeper.fails = false
+    let again = try StoredScope(
+      "main", on: SQLiteConnection(opening: path), recovering: .asNewDevice,
+      schema: [Note.self], wallClock: ManualClock().wallClock, token: keeper,
+      makeDeviceID: { DeviceID(2) })
+    try again.write("Bread")
+    try again.export { _ in }
+    let token = keeper.bytes
+    try store.delete()
+    #expect(keeper.bytes == token)
+  }
+
   /// The scope is created anew under the row number of the deleted one.
   @Test func earlierStoreOfADeletedScopeIsSuperseded() throws {
     let first = try open(path, token: keeper)
@@ -117,7 +154,8 @@ import Testing
     var (intact, missing) = (0, 0)
     for step in 0... {
       let (path, keeper) = (folder.file("\(step).sqlite"), TestKeeper())
-      let connection = HookedConnection(try SQLiteConnection(opening: path))
+      let file = try SQLiteConnection(opening: path)
+      let connection = HookedConnection(file)
       let store = try StoredScope(
         "main", on: connection, schema: [Note.self],
         wallClock: ManualClock().wallClock, token: keeper,
@@ -132,6 +170,7 @@ import Testing
       keeper.fails = true
       #expect(throws: StoreError.self) { try store.delete() }
       keeper.fails = false
+      file.close()
       do {
         let again = try open(path, token: keeper, as: 2)
         #expect(again.title == "Milk" && again.deviceChange == nil)

@@ -3,6 +3,7 @@
 import Foundation
 import Rejoin
 import RejoinSQL
+import RejoinTesting
 import Testing
 
 @testable import RejoinStore
@@ -204,8 +205,8 @@ import Testing
   }
 
   @Test func tokenStaysBesideAFileWithARelativePath() async throws {
-    let folder = folder.path
-    await #expect(processExitsWith: .success) { [folder] in
+    await #expect(processExitsWith: .success) {
+      [folder = folder.path as String] in
       let files = FileManager.default
       for name in ["one", "two"] {
         try files.createDirectory(
@@ -225,17 +226,15 @@ import Testing
       try await store.backup(to: "copy.sqlite")
       try await store.close()
       try token.store([1])
-      precondition(
-        try files.contentsOfDirectory(atPath: folder + "/two")
-          == ["copy.sqlite"])
+      let strays = try files.contentsOfDirectory(atPath: folder + "/two")
+      precondition(strays == ["copy.sqlite"])
       precondition(files.fileExists(atPath: folder + "/one/other.token"))
       _ = files.changeCurrentDirectoryPath(folder + "/one")
-      let again = try await open(as: 2)
-      precondition(await again.deviceChange == nil)
-      precondition(
-        try RestoreToken(
-          decoding: TokenFile(beside: "notes.sqlite").load() ?? []
-        ).sequence == 1)
+      let change = try await open(as: 2).deviceChange
+      precondition(change == nil)
+      let bytes = try TokenFile(beside: "notes.sqlite").load() ?? []
+      let kept = try RestoreToken(decoding: bytes)
+      precondition(kept.sequence == 1)
     }
   }
 
@@ -272,6 +271,20 @@ import Testing
             == DeviceID(UInt64(100 * i + j + 1)))
       }
     }
+  }
+
+  /// A file name has at most 255 bytes.
+  @Test func longFileNameLeavesRoomForTheScope() throws {
+    let name = String(repeating: "f", count: 200)
+    var names: Set<String> = []
+    for count in [1, 19, 20, 80, 81, 1_024] {
+      let scope = String(repeating: "s", count: count)
+      let token = TokenFile(beside: folder.file(name), scope: scope)
+      try token.store([UInt8(count % 251)])
+      names = Set(
+        try FileManager.default.contentsOfDirectory(atPath: folder.path))
+    }
+    #expect(names.count == 6)
   }
 
   @Test func pathWithNULIsAnError() async throws {

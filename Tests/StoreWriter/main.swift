@@ -42,15 +42,17 @@ private struct Writer {
   let other: Replica
   var random: SeededRandom
   private let path: String
-  /// Whether it copies the store now and then.
-  var copies = true
+  /// Whether it copies the store and deletes a scope now and then.
+  var hasOtherSteps = true
+  /// Whether it opens and compares each copy.
+  var comparesCopies = true
 
   init(_ path: String, seed: UInt64) async throws {
     self.path = path
     random = SeededRandom(seed: seed)
-    let isLimited =
+    let limit =
       seed % 4 == 3 && FileManager.default.fileExists(atPath: path)
-    let limit = isLimited ? limitFiles(to: 0) : 0
+      ? limitFiles(of: path) : nil
     store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
       makeDeviceID: DeviceID.random)
@@ -59,8 +61,8 @@ private struct Writer {
       makeDeviceID: { fatalError("nobody else saves under it") })
     let changes = await store.deviceChange == nil ? 0 : 1
     try await acknowledge("open", " \(changes)")
-    guard isLimited else { return }
-    _ = limitFiles(to: limit)
+    if let limit { _ = limitFiles(to: limit) }
+    if await store.writeError == nil { return }
     try await store.withReplica { _ in }
     guard await store.writeError == nil else {
       fatalError("a change succeeded, and its store cannot write")
@@ -93,9 +95,10 @@ private struct Writer {
 
   mutating func step() async throws {
     switch random.next() % 8 {
-    case 0 where random.next() % 8 == 0:
-      if copies { try await copy() } else { try await copyOnly() }
-    case 7 where random.next() % 4 == 0: try await deleteScope()
+    case 0 where hasOtherSteps && random.next() % 8 == 0:
+      if comparesCopies { try await copy() } else { try await copyOnly() }
+    case 7 where hasOtherSteps && random.next() % 4 == 0:
+      try await deleteScope()
     case 0:
       _ = try await store.delta(since: ReplicaVersion())
       try await acknowledge("sent")
@@ -188,8 +191,9 @@ private struct Writer {
   private let fileSize = RLIMIT_FSIZE
 #endif
 
-/// Lets files grow to `limit` bytes. What is written beyond it fails, and kills
-/// nobody.
+/// Lets files grow to `limit` bytes.
+///
+/// What is written beyond it fails, and kills nobody.
 ///
 /// - Returns: The limit before.
 private func limitFiles(to limit: rlim_t) -> rlim_t {
@@ -200,6 +204,16 @@ private func limitFiles(to limit: rlim_t) -> rlim_t {
   limits.rlim_cur = limit
   guard setrlimit(fileSize, &limits) == 0 else { fatalError("no limit") }
   return former
+}
+
+/// Limits files so that nothing can be added to a store.
+///
+/// - Returns: The limit before.
+private func limitFiles(of path: String) -> rlim_t {
+  // SQLite needs the index of the log to read the log.
+  let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
+  let size = log?[.size] as? Int ?? 0
+  return limitFiles(to: size > 0 ? rlim_t(max(size, 32_768)) : 0)
 }
 
 private let arguments = CommandLine.arguments
@@ -229,7 +243,7 @@ private func runCopies() async throws {
 private func runReading() async throws {
   var limit: rlim_t?
   if arguments[4] == "limited" {
-    limit = limitFiles(to: 0)
+    limit = limitFiles(of: arguments[1])
   } else if getuid() == 0 {
     guard setgid(65534) == 0, setuid(65534) == 0 else { fatalError("root") }
   }
@@ -277,11 +291,12 @@ private func runReading() async throws {
 private func run() async throws {
   var writer = try await Writer(arguments[1], seed: UInt64(arguments[2]) ?? 0)
   if arguments.count == 5, let steps = Int(arguments[4]) {
-    writer.copies = false
+    writer.comparesCopies = false
     try await writer.keepBusy()
     for _ in 0..<steps { try await writer.step() }
     return
   }
+  writer.hasOtherSteps = arguments.count == 3
   do {
     while true { try await writer.step() }
   } catch StoreError.notDurable { try await writer.acknowledge("full") }

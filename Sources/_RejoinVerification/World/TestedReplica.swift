@@ -118,6 +118,9 @@ public protocol TestedReplica {
   mutating func purge(now: Int64) throws -> Dot?
   /// Folds ledgers below the stability cut.
   mutating func fold()
+  /// The devices that the installation saved under.
+  var ownDevices: Set<DeviceID> { get }
+
   /// The token for the current state.
   var restoreToken: Token { get }
 

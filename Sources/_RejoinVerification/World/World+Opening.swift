@@ -59,6 +59,7 @@ extension World {
       }
       return
     }
+    if !isContained { peers[i].ownDevices.formUnion(stored.ownDevices) }
     try reopen(i, with: stored.token, keeping: isContained)
     guard isContained else { return }
     counts.crashes += 1
@@ -114,6 +115,18 @@ extension World {
     if device != old { try checkUnused(device) }
     peers[i].model.reopen(as: device, now: now)
     if device != old { peers[i].startAnew() }
+    try checkOwnDevices(i)
+  }
+
+  /// Checks that a device knows under which IDs its installation saved.
+  ///
+  /// It keeps the last 16 earlier ones.
+  func checkOwnDevices(_ i: Int) throws(ScriptMismatch) {
+    let (known, all) = (peers[i].replica.ownDevices, peers[i].ownDevices)
+    if all.count <= 16, !all.isSubset(of: known) {
+      throw ScriptMismatch(
+        "\(name(i)) saved under \(all.sorted()), and knows \(known.sorted())")
+    }
   }
 
   /// Checks that no save uses a device ID.

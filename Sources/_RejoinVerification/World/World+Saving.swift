@@ -253,6 +253,10 @@ extension World {
     }
     claim(dot, for: place)
     peers[i].authored.insert(place)
+    if !dot.device.isImport {
+      peers[i].ownDevices.insert(dot.device)
+      try checkOwnDevices(i)
+    }
     if unlisted.contains(dot.device) { hasPurgeLaw = false }
     authorClocks[place] = peers[i].model.clock
     touched.formUnion(history.saves[place].edits.keys.map(\.id))

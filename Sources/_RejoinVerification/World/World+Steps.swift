@@ -59,7 +59,7 @@ extension World {
       let token = peer.replica.restoreToken
       tokens[i] = StoredToken(
         token: token, device: peer.model.device, chain: peer.chain,
-        pulls: peer.pulls)
+        pulls: peer.pulls, ownDevices: peer.ownDevices)
       try checkTokens(i)
       return nil
     case .reopen(let i):
@@ -152,6 +152,7 @@ extension World {
       as: device, makeDeviceID: { [names] in names.renew(number) })
     peer.model.fork(as: device)
     peer.startAnew()
+    peer.ownDevices = []
     peers.append(peer)
     counts.forks += 1
     return number

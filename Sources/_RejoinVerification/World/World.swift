@@ -24,6 +24,9 @@ public struct World<Replica: TestedReplica> {
     var needsNewDeviceID = false
     /// The indices of the device's own saves, in order.
     var chain: [Int] = []
+    /// The devices of the installation's saves, as far as this storage and its
+    /// token can know them.
+    var ownDevices: Set<DeviceID> = []
     /// The indices of the saves that were made in this storage.
     var authored: Set<Int> = []
     /// The device's clock after its last undoable save of verbs.
@@ -40,6 +43,7 @@ public struct World<Replica: TestedReplica> {
     let device: DeviceID
     let chain: [Int]
     let pulls: UInt64
+    let ownDevices: Set<DeviceID>
   }
 
   /// A message, and its expected content.

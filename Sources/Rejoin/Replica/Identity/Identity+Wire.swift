@@ -31,10 +31,7 @@ extension Identity {
       section.varint(durableToken.sequence)
       section.fixed(durableToken.digest)
     }
-    if !formerDevices.isEmpty {
-      section.varint(formerDevices.count)
-      for device in formerDevices { section.device(device) }
-    }
+    if !formerDevices.isEmpty { section.devices(formerDevices) }
     message.section(.device, section)
   }
 
@@ -63,22 +60,10 @@ extension Identity {
     }
     self.init(
       device,
-      after: flags.contains(.former) ? try Identity.formerDevices(&part) : [])
+      after: flags.contains(.former)
+        ? try part.devices(atMost: Identity.formerLimit) : [])
     (lastSaveBeforeRollback, self.predecessor) = (rollback, predecessor)
     durableToken = token
-  }
-
-  private static func formerDevices(
-    _ part: inout WireReader
-  ) throws(WireError) -> [DeviceID] {
-    let start = part.offset
-    let count = try part.count(of: 16)
-    try part.require(
-      1...formerLimit ~= count, .invalid,
-      "from 1 to \(formerLimit) former devices", at: start)
-    var devices: [DeviceID] = []
-    for _ in 0..<count { devices.append(try part.device()) }
-    return devices
   }
 
   /// Writes the section of the servers, unless it is empty.
@@ -128,5 +113,26 @@ extension Identity {
     var digests: [UInt64] = []
     while part.remaining > 0 { digests.append(try part.fixed()) }
     ownDigests = OwnDigests(above: floor, digests)
+  }
+}
+
+extension WireWriter {
+  /// Writes devices in their order.
+  mutating func devices(_ devices: [DeviceID]) {
+    varint(devices.count)
+    for device in devices { self.device(device) }
+  }
+}
+
+extension WireReader {
+  /// Reads devices in their order, at least one.
+  mutating func devices(atMost limit: Int) throws(WireError) -> [DeviceID] {
+    let start = offset
+    let count = try count(of: 16)
+    try require(
+      1...limit ~= count, .invalid, "from 1 to \(limit) devices", at: start)
+    var devices: [DeviceID] = []
+    for _ in 0..<count { devices.append(try device()) }
+    return devices
   }
 }

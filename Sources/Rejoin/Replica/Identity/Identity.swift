@@ -40,6 +40,11 @@ package struct Identity: Equatable, Sendable {
   /// The devices that only this replica saves under now.
   var savingDevices: [DeviceID] { [device] + pullDevices.values }
 
+  /// The earlier devices and those that stand for servers.
+  var otherDevices: [DeviceID] {
+    formerDevices + pullDevices.values.sorted()
+  }
+
   /// Returns whether only this replica saves under a device.
   func isOurs(_ device: DeviceID) -> Bool {
     device == self.device || pulling.contains(device)
@@ -126,9 +131,9 @@ extension Identity {
     predecessor = old
   }
 
-  /// Adds a device that this installation has lost.
-  mutating func addFormerDevice(_ device: DeviceID) {
-    formerDevices.append(device)
+  /// Adds devices whose saves this installation has lost.
+  mutating func addFormerDevices(_ devices: [DeviceID]) {
+    formerDevices = devices.suffix(Identity.formerLimit)
   }
 
   /// Returns the former devices after a change of the device.

@@ -18,10 +18,9 @@ extension Replica {
     _ device: DeviceID, of token: RestoreToken?, besides others: [DeviceID] = []
   ) {
     recordChange(to: device, of: token)
-    let lost = token.map { $0.sequence > 0 ? [$0.device] : [] } ?? []
-    let former = lost.filter { !others.contains($0) } + others
+    let lost = (token?.devices ?? []).filter { !others.contains($0) }
     stored.identity.replaceDevice(
-      by: device, at: stored.version, besides: former)
+      by: device, at: stored.version, besides: lost + others)
   }
 
   /// Records a change of the device ID before it happens.
@@ -39,7 +38,7 @@ extension Replica {
   package func recordLoss(of token: RestoreToken) {
     deviceChange = DeviceChange(
       old: token.device, new: device, lastStored: 0, lastSent: token.sequence)
-    stored.identity.addFormerDevice(token.device)
+    stored.identity.addFormerDevices(token.devices)
   }
 
   /// The devices that this installation saved under.
@@ -89,6 +88,13 @@ extension Replica {
   /// Takes a new device at the next save.
   package func requireNewDevice() {
     _ = stored.identity.recordRollback(at: stored.version)
+  }
+}
+
+extension RestoreToken {
+  /// The devices of the installation, without a device that has no saves.
+  fileprivate var devices: [DeviceID] {
+    otherDevices + (sequence > 0 ? [device] : [])
   }
 }
 

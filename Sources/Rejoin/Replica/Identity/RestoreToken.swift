@@ -24,18 +24,28 @@ public struct RestoreToken: Hashable, Sendable, Codable {
   public let digest: UInt64
   /// The number of pulls by the device's installation.
   public let pullCount: UInt64
+  /// The other devices of the installation, whose saves a restored backup can
+  /// lack.
+  package let otherDevices: [DeviceID]
+
+  /// The maximum number of other devices.
+  static let deviceLimit = 2 * Identity.formerLimit
 
   /// Creates the token of a stored replica's last local save.
   public init(_ stored: ReplicaState) {
     let save = stored.version[stored.device]
     self.init(
       device: stored.device, sequence: save.sequence, digest: save.digest,
-      pulls: stored.identity.pullCount(at: stored.version))
+      pulls: stored.identity.pullCount(at: stored.version),
+      beside: stored.identity.otherDevices.suffix(Self.deviceLimit))
   }
 
-  init(device: DeviceID, sequence: UInt64, digest: UInt64, pulls: UInt64 = 0) {
+  init(
+    device: DeviceID, sequence: UInt64, digest: UInt64, pulls: UInt64 = 0,
+    beside others: [DeviceID] = []
+  ) {
     (self.device, self.sequence, self.digest) = (device, sequence, digest)
-    self.pullCount = pulls
+    (pullCount, otherDevices) = (pulls, others)
   }
 
   /// Returns whether a stored replica's history contains the token's save.

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+
+// Closing, copying and deleting a scope.
+extension StoredScope {
+  /// Prevents further changes.
+  ///
+  /// The log is written into the file, unless another file replaced it or it
+  /// cannot be written.
+  package func close() throws(StoreError) {
+    if failure == .closed { return }
+    do {
+      if failure == nil, writeError == nil {
+        try checkFile()
+        try file?.writeLog()
+      }
+    } catch { throw written(error) }
+    file?.connection.close()
+    fail(.closed)
+  }
+
+  /// Deletes the rows of the scope and then its token, and closes the scope.
+  package func delete() throws(StoreError) {
+    if deletion == .none { try deleteRows() }
+    if deletion == .rows { try removeToken() }
+  }
+
+  private func deleteRows() throws(StoreError) {
+    if failure == nil, writeError != nil { try connectForWriting() }
+    try begin()
+    do {
+      // Overwrite the content instead of leaving it in free pages.
+      try connection.run("PRAGMA secure_delete = 1")
+      try Tables.createUndo(on: connection)
+      try rows.delete()
+      try checkFile()
+      try connection.run("COMMIT")
+    } catch {
+      try? connection.run("ROLLBACK")
+      throw written(error)
+    }
+    deletion = .rows
+    fail(.closed)
+  }
+
+  private func removeToken() throws(StoreError) {
+    do {
+      try connection.changing {
+        // Another store can have created the scope again.
+        let row = try ScopeRow.find(
+          parts.name, mustExist: false, on: connection)
+        if row != nil { return }
+        do { try parts.keeper.remove() } catch {
+          throw StoreError.tokenNotRemoved("\(error)")
+        }
+      }
+    } catch { throw written(error) }
+    deletion = .all
+    // Another connection can still read the log.
+    try? file?.writeLog()
+    file?.connection.close()
+  }
+
+  /// Writes a complete copy of the database into a new file.
+  package func copy(to path: String) throws(StoreError) {
+    if failure == .closed { throw .closed }
+    let copy = DurableFile(path: path)
+    do { try DurableFile.check(path) } catch { throw .notCopied(error) }
+    if path.isEmpty || copy.exists {
+      throw .notCopied(
+        SQLError(.cannotOpen, "\"\(path)\" exists, or is not a file path"))
+    }
+    // A copy that is interrupted must not look like a store.
+    let number = String(UInt64.random(in: 0 ... .max), radix: 16)
+    let new = DurableFile(path: "\(copy.path).\(number).new")
+    do {
+      try connection.run("VACUUM INTO $1", .text(new.path))
+      try new.syncContent()
+      try new.rename(to: copy)
+    } catch {
+      new.remove()
+      let cause = error as? SQLError ?? SQLError(.cannotOpen, "\(error)")
+      throw .notCopied(copy.explained(cause))
+    }
+  }
+}
