@@ -20,7 +20,7 @@ import _RejoinVerification
       for _ in 0..<60 { try world.step() }
       try world.settle()
       thrown += world.thrown
-      renewals += world.stores.reduce(0) { $0 + $1.deviceCount - 1 }
+      for store in world.stores { renewals += Int(store.deviceCount) - 1 }
       reopenings += world.reopenings
     }
     print(

@@ -90,7 +90,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
       resuming: replica.fork(as: device).state, replica.schema, makeDeviceID)
   }
 
-  public var ownDevices: Set<DeviceID> { replica.ownDevices }
+  public var ownDevices: Set<DeviceID>? { replica.ownDevices }
   public var restoreToken: RestoreToken { replica.restoreToken }
 
   public mutating func confirmTokenStored(_ token: RestoreToken) -> Bool {

@@ -116,7 +116,7 @@ extension StoringReplica {
   public var latest: Timestamp? { library.latest }
   public var contents: [UInt8] { library.contents }
   public var stored: [UInt8] { library.stored }
-  public var ownDevices: Set<DeviceID> { library.ownDevices }
+  public var ownDevices: Set<DeviceID>? { library.ownDevices }
   public var restoreToken: RestoreToken { library.restoreToken }
   public var stabilityCut: VectorClock { library.stabilityCut }
   public var history: UndoHistory { library.history }

@@ -118,8 +118,9 @@ public protocol TestedReplica {
   mutating func purge(now: Int64) throws -> Dot?
   /// Folds ledgers below the stability cut.
   mutating func fold()
-  /// The devices that the installation saved under.
-  var ownDevices: Set<DeviceID> { get }
+  /// The devices that the installation saved under, or `nil` if the replica does
+  /// not list them.
+  var ownDevices: Set<DeviceID>? { get }
 
   /// The token for the current state.
   var restoreToken: Token { get }
@@ -174,6 +175,9 @@ extension TestedReplica {
 
   /// Returns `nil`: the replica does not report a timestamp.
   public var latest: Timestamp? { nil }
+
+  /// Returns `nil`: the replica does not list them.
+  public var ownDevices: Set<DeviceID>? { nil }
 
   /// Returns an empty array: the oracle models the whole state.
   public var stored: [UInt8] { [] }

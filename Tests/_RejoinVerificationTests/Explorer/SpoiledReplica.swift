@@ -187,7 +187,7 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   mutating func purge(now: Int64) throws -> Dot? { try base.purge(now: now) }
   mutating func fold() { base.fold() }
 
-  var ownDevices: Set<DeviceID> { base.ownDevices }
+  var ownDevices: Set<DeviceID>? { base.ownDevices }
   var restoreToken: RestoreToken { base.restoreToken }
 
   mutating func confirmTokenStored(_ token: RestoreToken) -> Bool {
