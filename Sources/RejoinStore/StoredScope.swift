@@ -24,6 +24,8 @@ package final class StoredScope {
   let writer: Int64
   private var rows: ScopeRows
   private var undoRows: UndoRows
+  /// The error that prevented reading the undo history, or `nil`.
+  private var undoFailure: StoreError?
   /// The error that prevents further changes, or `nil`.
   private var failure: StoreError?
   /// The token in the token storage.
@@ -105,6 +107,7 @@ package final class StoredScope {
     self.patching = patching
     deviceChange = replica.deviceChange
     setUndoHistory()
+    replica.readUndoSteps = { [weak self] in self?.readUndoSteps() }
     if isNew || found == .creating {
       // Store the token after the commit. Once it is stored, opening reports a
       // lost scope as missing.
@@ -171,7 +174,9 @@ package final class StoredScope {
       replica.keepFormerRecords(of: tells ? nil : referrers)
     }
     do {
+      undoFailure = nil
       value = try body(replica)
+      if let undoFailure { throw undoFailure }
       isIndexed = true
       let (changed, referring) = replica.takeDifferences(&referrers)
       let changes = RecordChanges(changed, replica.schema)
@@ -182,8 +187,10 @@ package final class StoredScope {
           throw SQLError(.misused, "a statement ended the store's transaction")
         }
         try rows.write(replica)
-        if replica.hasChangedUndoHistory {
-          try undoRows.write(replica.undoHistory, on: connection)
+        if replica.hasChangedUndoHistory
+          || undoRows.isAhead(of: replica.history)
+        {
+          try undoRows.write(&replica.history, on: connection)
         }
         try connection.run("COMMIT")
       } catch { throw StoreError(writing: error) }
@@ -218,10 +225,20 @@ package final class StoredScope {
     return value
   }
 
-  /// Sets the undo history of the replica to the stored one.
+  /// Sets the undo history of the replica to the stored one, without its steps.
   private func setUndoHistory() {
-    replica.undoHistory = undoRows.history
+    replica.history = undoRows.history
     replica.hasChangedUndoHistory = false
+  }
+
+  /// Reads the steps of the undo history, or returns `nil` if they cannot be
+  /// read now.
+  private func readUndoSteps() -> [Dot: UndoStep]? {
+    if failure != nil { return nil }
+    do { return try undoRows.steps(on: connection) } catch {
+      undoFailure = StoreError(opening: error)
+      return nil
+    }
   }
 
   /// Begins a transaction that excludes other writers.
