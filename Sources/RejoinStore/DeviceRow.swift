@@ -64,7 +64,7 @@ extension DeviceSave {
 
 extension DeviceID {
   /// - Returns: The device ID, or `nil` if `bytes` does not have 16 bytes.
-  fileprivate init?(raw bytes: UnsafeRawBufferPointer) {
+  init?(raw bytes: UnsafeRawBufferPointer) {
     guard bytes.count == 16 else { return nil }
     self.init(
       high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),

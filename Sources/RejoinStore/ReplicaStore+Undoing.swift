@@ -5,11 +5,11 @@ import Rejoin
 extension ReplicaStore {
   /// The name of the save that ``undo()`` undoes, or `nil` if no save can be
   /// undone.
-  public var undoName: String? { read { $0.replica.undoHistory.undoName } }
+  public var undoName: String? { read { $0.replica.history.undoName } }
 
   /// The name of the save that ``redo()`` redoes, or `nil` if no save can be
   /// redone.
-  public var redoName: String? { read { $0.replica.undoHistory.redoName } }
+  public var redoName: String? { read { $0.replica.history.redoName } }
 
   /// Undoes the last undoable save that is not undone yet.
   ///
@@ -18,9 +18,12 @@ extension ReplicaStore {
   ///     try await store.undo()
   ///     await store.redoName  // "Rename"
   ///
-  /// The file contains the last undoable saves, up to `UndoHistory.limit`, so
-  /// you can undo them after you open the store again. They include named saves
-  /// of editing contexts and drafts.
+  /// The file contains the last undoable saves, so you can undo them after you
+  /// open the store again. They include named saves of editing contexts and
+  /// drafts. The store keeps up to `UndoHistory.limit` of them. If their
+  /// changes take more than 4 MiB, it removes the earliest ones, but keeps the
+  /// next one. The first undo or redo reads the changes. If the file is damaged
+  /// there, the store has no saves to undo or redo.
   ///
   /// - Returns: The result. If later changes prevent the undo, nothing changes,
   ///   and the save is still the next one. To continue with the save before it,
@@ -44,13 +47,13 @@ extension ReplicaStore {
   ///
   /// - Throws: ``StoreError``. If an error is thrown, the store is unchanged.
   public func discardUndo() throws {
-    try withReplica { $0.undoHistory.discardUndo() }
+    try withReplica { $0.discardUndo() }
   }
 
   /// Removes the save that ``redo()`` would redo next, without redoing it.
   ///
   /// - Throws: ``StoreError``. If an error is thrown, the store is unchanged.
   public func discardRedo() throws {
-    try withReplica { $0.undoHistory.discardRedo() }
+    try withReplica { $0.discardRedo() }
   }
 }

@@ -27,13 +27,13 @@ package struct StoreSummary {
 
   /// The scopes, in the order of their numbers.
   package let scopes: [Scope]
-  /// The faults that SQLite finds in the pages and indexes of the file.
+  /// The faults that do not prevent opening the store: damaged rows of an undo
+  /// history, and those that SQLite finds in the pages and indexes of the file.
   package let faults: [String]
 
   /// Reads a store.
   ///
-  /// - Parameter checksPages: Whether SQLite checks every page. Otherwise,
-  ///   ``faults`` is empty.
+  /// - Parameter checksPages: Whether SQLite checks every page and index.
   package init(
     of connection: any SQLConnection, checksPages: Bool
   ) throws(StoreError) {
@@ -41,7 +41,8 @@ package struct StoreSummary {
       (scopes, faults) = try connection.reading {
         (
           try StoreSummary.scopes(connection),
-          checksPages ? try StoreSummary.faults(connection) : []
+          try StoreSummary.undoFaults(connection)
+            + (checksPages ? try StoreSummary.pageFaults(connection) : [])
         )
       }
     } catch { throw StoreError(opening: error) }
@@ -53,9 +54,7 @@ package struct StoreSummary {
     guard try Tables.exist(on: connection) else {
       throw StoreError.damaged("it has no tables of a store")
     }
-    let hasUndo = try Tables.undoExists(on: connection)
     return try ScopeRow.all(on: connection).map { row in
-      if hasUndo { _ = try UndoRows(scope: row.scope, on: connection) }
       let (rows, stored) = try ScopeRows.read(row, on: connection)
       try checkTouches(of: row, rows, stored, connection)
       func sum(_ sql: String) throws -> Int64 {
@@ -103,7 +102,21 @@ package struct StoreSummary {
     }
   }
 
-  private static func faults(
+  /// Returns the damaged rows of undo histories.
+  private static func undoFaults(
+    _ connection: any SQLConnection
+  ) throws -> [String] {
+    guard try Tables.undoExists(on: connection) else { return [] }
+    return try ScopeRow.all(on: connection).flatMap { row in
+      let name = String(decoding: row.name, as: UTF8.self)
+      return try UndoRows.damage(in: row.scope, on: connection).map {
+        "step \($0) of the undo history of scope \"\(name)\" is damaged; the "
+          + "store opens with an empty history"
+      }
+    }
+  }
+
+  private static func pageFaults(
     _ connection: any SQLConnection
   ) throws -> [String] {
     var lines: [String] = []

@@ -29,6 +29,8 @@ package final class StoredScope {
   var writer: Int64
   var rows: ScopeRows
   var undoRows: UndoRows
+  /// The error that prevented reading the undo history, or `nil`.
+  private var undoFailure: StoreError?
   /// The error that prevents further changes, or `nil`.
   var failure: StoreError?
   var deletion = Deletion.none
@@ -51,6 +53,7 @@ package final class StoredScope {
     (self.writer, self.writeError) = (writer, writeError)
     kept = opened.keptToken
     setUndoHistory()
+    replica.readUndoSteps = { [weak self] in self?.readUndoSteps() }
     replica.markRecordsChanged()
     if writeError == nil {
       file?.open(parts.name, by: observers, as: writer)
@@ -115,7 +118,9 @@ package final class StoredScope {
       replica.keepFormerRecords(of: tells ? nil : referrers)
     }
     do {
+      undoFailure = nil
       value = try body(replica)
+      if let undoFailure { throw undoFailure }
       isIndexed = true
       let (changed, referring) = replica.takeDifferences(&referrers)
       let changes = RecordChanges(changed, replica.schema)
@@ -126,8 +131,10 @@ package final class StoredScope {
           throw SQLError(.misused, "a statement ended the store's transaction")
         }
         try rows.write(replica)
-        if replica.hasChangedUndoHistory {
-          try undoRows.write(replica.undoHistory, on: connection)
+        if replica.hasChangedUndoHistory
+          || undoRows.isAhead(of: replica.history)
+        {
+          try undoRows.write(&replica.history, on: connection)
         }
         try checkFile()
         try connection.run("COMMIT")
@@ -199,10 +206,20 @@ package final class StoredScope {
     }
   }
 
-  /// Sets the undo history of the replica to the stored one.
+  /// Sets the undo history of the replica to the stored one, without its steps.
   func setUndoHistory() {
-    replica.undoHistory = undoRows.history
+    replica.history = undoRows.history
     replica.hasChangedUndoHistory = false
+  }
+
+  /// Reads the steps of the undo history, or returns `nil` if they cannot be
+  /// read now.
+  private func readUndoSteps() -> [Dot: UndoStep]? {
+    if failure != nil { return nil }
+    do { return try undoRows.steps(on: connection) } catch {
+      undoFailure = StoreError(opening: error)
+      return nil
+    }
   }
 
   /// Begins a transaction that excludes other writers.

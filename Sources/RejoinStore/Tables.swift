@@ -69,12 +69,22 @@ enum Tables {
   ]
 
   /// The table of the undo history, which files of earlier versions lack.
-  private static let undo = """
+  ///
+  /// The body is last, so SQLite finds the other columns without reading it.
+  /// The index finds the rows of a scope.
+  private static let undo = [
+    """
     CREATE TABLE IF NOT EXISTS rejoin_undo (
       step BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-      scope BIGINT NOT NULL, undone BIGINT NOT NULL, body BYTEA NOT NULL,
-      row_check BIGINT NOT NULL)
+      scope BIGINT NOT NULL, undone BIGINT NOT NULL, name BYTEA,
+      device BYTEA NOT NULL, n BIGINT NOT NULL,
+      row_check BIGINT NOT NULL, body BYTEA NOT NULL)
+    """,
     """
+    CREATE INDEX IF NOT EXISTS rejoin_undo_of_scope
+      ON rejoin_undo (scope, step)
+    """,
+  ]
 
   /// The names of the tables that every store has.
   private static let required = [
@@ -113,8 +123,12 @@ enum Tables {
   }
 
   /// Creates the table of the undo history if the database lacks it.
+  ///
+  /// A table of an earlier version is replaced, and its history is lost.
   static func createUndo(on connection: any SQLConnection) throws {
-    try run(undo, on: connection)
+    if try undoExists(on: connection) { return }
+    try connection.run("DROP TABLE IF EXISTS rejoin_undo")
+    for definition in undo { try run(definition, on: connection) }
   }
 
   private static func run(
@@ -129,9 +143,18 @@ enum Tables {
   /// The number of the advisory lock, which other apps are unlikely to use.
   private static let lock: Int64 = 0x7265_6a6f_696e
 
-  /// Returns whether a database has the table of the undo history.
+  /// Returns whether a database has the table of the undo history, with the
+  /// columns of this version.
   static func undoExists(on connection: any SQLConnection) throws -> Bool {
-    try count(of: ["rejoin_undo"], on: connection) == 1
+    let columns =
+      switch connection.dialect {
+      case .sqlite: "pragma_table_info('rejoin_undo') WHERE name"
+      case .postgresql:
+        "information_schema.columns WHERE table_schema = current_schema() "
+          + "AND table_name = 'rejoin_undo' AND column_name"
+      }
+    return try connection.integer(
+      "SELECT count(*) FROM \(columns) = 'device'") == 1
   }
 
   /// Returns the number of the given tables that a database has.

@@ -1,126 +1,209 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import Rejoin
 import RejoinSQL
 
 /// The rows of an undo history, one for each save.
 ///
-/// The numbers of the rows are in the order of the saves. Only rows that
-/// changed are written.
+/// In each stack, the numbers of the rows are in the order of the saves. The
+/// body of a row, which contains the changes of the save, is read when the user
+/// undoes or redoes a save.
 struct UndoRows {
-  private struct Row {
-    let number: Int64
-    /// The save, or `nil` if it could not be decoded because another version of
-    /// the library wrote it.
-    let save: UndoStep?
-    let isUndone: Bool
-  }
+  /// The maximum number of bytes in the bodies of a scope's rows: 4 MiB.
+  ///
+  /// The next undo and the next redo are kept regardless of their sizes.
+  static let byteLimit = 4 << 20
 
   private let scope: Int64
-  private var rows: [Row] = []
+  private let byteLimit: Int
+  private var rows: [UndoRow] = []
 
   /// Creates the rows of a new scope.
-  init(scope: Int64) { self.scope = scope }
+  init(scope: Int64, byteLimit: Int = Self.byteLimit) {
+    (self.scope, self.byteLimit) = (scope, byteLimit)
+  }
 
-  /// Reads the rows of a scope.
-  init(scope: Int64, on connection: any SQLConnection) throws {
-    self.scope = scope
-    var rows: [Row] = []
+  /// Reads the rows of a scope without their bodies.
+  init(
+    scope: Int64, on connection: any SQLConnection,
+    byteLimit: Int = Self.byteLimit
+  ) throws {
+    self.init(scope: scope, byteLimit: byteLimit)
+    var rows: [UndoRow] = []
     try connection.run(
-      "SELECT step, undone, body, row_check FROM rejoin_undo "
+      "SELECT \(UndoRow.columns), length(body) FROM rejoin_undo "
         + "WHERE scope = $1 ORDER BY step", [.integer(scope)]
     ) { row in
-      let (number, isUndone) = (row.integer(0), row.integer(1) != 0)
-      let body = row.bytes(2)
-      guard UndoRows.check(of: body, isUndone, scope) == row.integer(3) else {
-        throw StoreError.damaged("in step \(number) of the undo history")
-      }
-      let save = try? JSONDecoder().decode(UndoStep.self, from: Data(body))
-      rows.append(Row(number: number, save: save, isUndone: isUndone))
+      rows.append(UndoRow(row, byteCount: Int(row.integer(UndoRow.count))))
     }
     self.rows = rows
   }
 
-  /// The history in the rows.
+  /// The history in the rows, whose steps are not loaded.
   ///
-  /// If another version of the library wrote a row that cannot be decoded, the
-  /// history is empty.
+  /// If a row cannot be read, the history is empty.
   var history: UndoHistory {
-    if rows.contains(where: { $0.save == nil }) { return UndoHistory() }
-    return UndoHistory(
-      done: rows.filter { !$0.isUndone }.compactMap(\.save),
-      undone: rows.filter(\.isUndone).compactMap(\.save))
-  }
-
-  /// Updates the rows to the saves of a history.
-  mutating func write(
-    _ history: UndoHistory, on connection: any SQLConnection
-  ) throws {
-    let known = Dictionary(
-      rows.map { ($0.save?.dot, $0) }, uniquingKeysWith: { $1 })
-    let (done, undone) = history.saves
-    var new: [Row] = []
-    for (saves, isUndone) in [(done, false), (undone, true)] {
-      var inserts = false
-      for save in saves {
-        // After a new row, insert all later saves again to keep the order.
-        guard !inserts, let row = known[save.dot], row.isUndone == isUndone
-        else {
-          inserts = true
-          let number = try insert(save, isUndone, on: connection)
-          new.append(Row(number: number, save: save, isUndone: isUndone))
-          continue
-        }
-        if row.save != save {
-          try update(row.number, save, isUndone, connection)
-        }
-        new.append(Row(number: row.number, save: save, isUndone: isUndone))
+    let dots = Set(rows.compactMap(\.save?.dot))
+    guard dots.count == rows.count else { return UndoHistory() }
+    func entries(undone: Bool) -> [UndoEntry] {
+      rows.filter { $0.isUndone == undone }.compactMap { row in
+        row.save.map { UndoEntry(stored: $0.dot, name: $0.name) }
       }
     }
-    let kept = Set(new.map(\.number))
+    return UndoHistory(
+      done: entries(undone: false), undone: entries(undone: true))
+  }
+
+  /// Returns whether a history has lost saves because of damaged rows.
+  func isAhead(of history: UndoHistory) -> Bool {
+    rows.count != history.entries.done.count + history.entries.undone.count
+  }
+
+  /// Reads the steps of the rows.
+  ///
+  /// It omits steps that are damaged or of another version.
+  func steps(on connection: any SQLConnection) throws -> [Dot: UndoStep] {
+    let known = Dictionary(
+      rows.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+    var steps: [Dot: UndoStep] = [:]
+    try connection.run(
+      "SELECT \(UndoRow.columns), row_check, body FROM rejoin_undo "
+        + "WHERE scope = $1 ORDER BY step", [.integer(scope)]
+    ) { row in
+      let body = row.bytes(UndoRow.count + 1)
+      let read = UndoRow(row, byteCount: body.count)
+      guard read == known[read.number], let save = read.save,
+        read.check(of: body, in: scope) == row.integer(UndoRow.count)
+      else { return }
+      steps[save.dot] = try? UndoStep(
+        decoding: body, dot: save.dot, name: save.name)
+    }
+    return steps
+  }
+
+  /// Returns the numbers of a scope's damaged rows.
+  ///
+  /// A row of another version is not damaged.
+  static func damage(
+    in scope: Int64, on connection: any SQLConnection
+  ) throws -> [Int64] {
+    var damaged: [Int64] = []
+    try connection.run(
+      "SELECT \(UndoRow.columns), row_check, body FROM rejoin_undo "
+        + "WHERE scope = $1 ORDER BY step", [.integer(scope)]
+    ) { row in
+      let body = row.bytes(UndoRow.count + 1)
+      let read = UndoRow(row, byteCount: body.count)
+      let check = read.check(of: body, in: scope)
+      if check != row.integer(UndoRow.count) || read.isDamaged(body) {
+        damaged.append(read.number)
+      }
+    }
+    return damaged
+  }
+}
+
+// Writing.
+extension UndoRows {
+  /// Updates the rows to the saves of a history, and removes the earliest saves
+  /// of the history if they do not fit.
+  ///
+  /// Rows that have their step exactly as it is stay unchanged.
+  mutating func write(
+    _ history: inout UndoHistory, on connection: any SQLConnection
+  ) throws {
+    var new = [false, true].map { contents(of: history, undone: $0) }
+    for (isUndone, count) in excess(new) {
+      for _ in 0..<count { history.removeFirst(undone: isUndone) }
+      new[isUndone ? 1 : 0].removeFirst(count)
+    }
+    try delete(except: new.joined(), on: connection)
+    rows = []
+    for content in new.joined() {
+      rows.append(try write(content, on: connection))
+    }
+    history.markStored()
+  }
+
+  /// A row, and its body if it must be written.
+  private struct Content {
+    var row: UndoRow
+    var body: [UInt8]?
+  }
+
+  private func contents(
+    of history: UndoHistory, undone isUndone: Bool
+  ) -> [Content] {
+    let known = Dictionary(
+      rows.filter { $0.isUndone == isUndone }
+        .compactMap { row in row.save.map { ($0.dot, row) } },
+      uniquingKeysWith: { $1 })
+    var contents: [Content] = []
+    var inserts = false
+    let entries = isUndone ? history.entries.undone : history.entries.done
+    for entry in entries {
+      // After a new row, insert all later saves again to keep the order.
+      let row = inserts ? nil : known[entry.dot]
+      inserts = row == nil
+      if let row, entry.isStored {
+        contents.append(Content(row: row))
+      } else if let step = entry.step {
+        let body = step.encoded()
+        let new = UndoRow(
+          number: row?.number ?? 0,
+          save: .init(dot: entry.dot, name: entry.name), isUndone: isUndone,
+          byteCount: body.count)
+        contents.append(Content(row: new, body: body))
+      }
+    }
+    return contents
+  }
+
+  /// Returns the number of saves to remove from the start of each stack.
+  private func excess(_ contents: [[Content]]) -> [(isUndone: Bool, Int)] {
+    var total = contents.joined().reduce(0) { $0 + $1.row.byteCount }
+    return zip([false, true], contents).map { isUndone, contents in
+      var count = 0
+      for content in contents.dropLast() where total > byteLimit {
+        total -= content.row.byteCount
+        count += 1
+      }
+      return (isUndone, count)
+    }
+  }
+
+  private func delete(
+    except contents: some Sequence<Content>, on connection: any SQLConnection
+  ) throws {
+    let kept = Set(contents.map(\.row.number))
     for row in rows where !kept.contains(row.number) {
       try connection.run(
         "DELETE FROM rejoin_undo WHERE step = $1", .integer(row.number))
     }
-    rows = new
   }
 
-  private func insert(
-    _ save: UndoStep, _ isUndone: Bool, on connection: any SQLConnection
-  ) throws -> Int64 {
-    let body = try UndoRows.body(of: save)
-    return try connection.integer(
-      "INSERT INTO rejoin_undo (scope, undone, body, row_check) "
-        + "VALUES ($1, $2, $3, $4) RETURNING step",
-      .integer(scope), .integer(isUndone ? 1 : 0), .bytes(body),
-      .integer(UndoRows.check(of: body, isUndone, scope))) ?? 0
-  }
-
-  private func update(
-    _ number: Int64, _ save: UndoStep, _ isUndone: Bool,
-    _ connection: any SQLConnection
-  ) throws {
-    let body = try UndoRows.body(of: save)
-    try connection.run(
-      "UPDATE rejoin_undo SET body = $1, row_check = $2 WHERE step = $3",
-      .bytes(body), .integer(UndoRows.check(of: body, isUndone, scope)),
-      .integer(number))
-  }
-
-  private static func body(of save: UndoStep) throws -> [UInt8] {
-    Array(try JSONEncoder().encode(save))
-  }
-
-  private static func check(
-    of body: [UInt8], _ isUndone: Bool, _ scope: Int64
-  ) -> Int64 {
-    var check = RowCheck(UInt64(bitPattern: scope), isUndone ? 1 : 0)
-    check.add(body)
-    return check.value
+  /// Writes a row, unless it has its step already.
+  private func write(
+    _ content: Content, on connection: any SQLConnection
+  ) throws -> UndoRow {
+    var row = content.row
+    guard let body = content.body, let save = row.save else { return row }
+    let check = SQLValue.integer(row.check(of: body, in: scope))
+    if row.number != 0 {
+      try connection.run(
+        "UPDATE rejoin_undo SET name = $1, row_check = $2, body = $3 "
+          + "WHERE step = $4",
+        row.name, check, .bytes(body), .integer(row.number))
+    } else {
+      row.number =
+        try connection.integer(
+          "INSERT INTO rejoin_undo "
+            + "(scope, undone, name, device, n, row_check, body) "
+            + "VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING step",
+          .integer(scope), .integer(row.isUndone ? 1 : 0), row.name,
+          .bytes(Array(save.dot.device.bytes)), .bits(save.dot.sequence), check,
+          .bytes(body)) ?? 0
+    }
+    return row
   }
 }

@@ -154,37 +154,6 @@ import Testing
     #expect(scope.title == nil)
   }
 
-  @Test func damagedStepIsNoticed() async throws {
-    let store = try await store()
-    try await rename("Milk", in: store)
-    try await store.close()
-    let connection = try SQLiteConnection(opening: path)
-    try connection.run("UPDATE rejoin_undo SET undone = 1")
-    connection.close()
-    expectDamaged("a step") { try open(path, token: keeper) }
-  }
-
-  @Test func stepOfAnotherVersionIsDropped() async throws {
-    let first = try await store()
-    try await rename("Milk", in: first)
-    try await rename("Bread", in: first)
-    try await first.close()
-    let connection = try SQLiteConnection(opening: path)
-    let body = Array("{}".utf8)
-    var check = RowCheck(1, 0)
-    check.add(body)
-    try connection.run(
-      "UPDATE rejoin_undo SET body = $1, row_check = $2 WHERE step = 1",
-      .bytes(body), .integer(check.value))
-    connection.close()
-    let second = try await store(as: 2)
-    #expect(await title(second) == "Bread")
-    #expect(await second.undoName == nil)
-    try await rename("Cheese", in: second)
-    try await second.close()
-    #expect(await try self.store(as: 3).undoName == "Rename to Cheese")
-  }
-
   @Test func preventedRedoIsDiscarded() async throws {
     let store = try await store()
     for title in ["Milk", "Bread"] { try await rename(title, in: store) }
@@ -237,18 +206,6 @@ import Testing
     try await store.close()
     let again = try await self.store(as: 2)
     #expect(try await again.withReplica { $0.undoHistory } == moved)
-  }
-
-  @Test func summaryNoticesDamagedStep() async throws {
-    let store = try await store()
-    try await rename("Milk", in: store)
-    try await store.close()
-    let connection = try SQLiteConnection(opening: path)
-    _ = try StoreSummary(of: connection, checksPages: false)
-    try connection.run("UPDATE rejoin_undo SET row_check = row_check + 1")
-    #expect(throws: StoreError.self) {
-      try StoreSummary(of: connection, checksPages: false)
-    }
   }
 
   @Test func fileOfEarlierVersionGetsHistory() async throws {

@@ -38,7 +38,22 @@ public enum Seeds {
   private static var messages: [[UInt8]] {
     LiveHistory.shared.messages
       + (10..<16).flatMap { LiveHistory(seed: $0, steps: 20).messages }
-      + longestKey
+      + longestKey + undoSteps
+  }
+
+  /// The undo steps of random saves, and of their undos.
+  private static var undoSteps: [[UInt8]] {
+    let replica = LiveHistory.empty(DeviceID(1))
+    let script = ScriptGenerator.script(seed: 4, steps: 60, devices: 1)
+    var steps: [[UInt8]] = []
+    for case .save(_, let verbs) in script.steps {
+      let report = try? replica.save(undoable: "save") { transaction in
+        for verb in verbs { transaction.perform(verb) }
+      }
+      let undo = try? report?.undo.map { try replica.undo($0) }
+      steps += [report?.undo, undo?.undo].compactMap { $0?.encoded() }
+    }
+    return steps
   }
 
   /// Messages of a record with the longest key.

@@ -8,6 +8,7 @@ package enum WireKind: UInt8, CaseIterable {
   case replicaVersion = 0x63  // c
   case stored = 0x70  // p
   case token = 0x74  // t
+  case undoStep = 0x75  // u
 
   /// The first byte of every message: `R`.
   static let mark: UInt8 = 0x52
@@ -25,6 +26,7 @@ package enum WireKind: UInt8, CaseIterable {
     case .replicaVersion: "replica clock"
     case .stored: "stored replica"
     case .token: "restore token"
+    case .undoStep: "undo step"
     }
   }
 

@@ -51,9 +51,21 @@ public final class Replica {
   /// The saves that can be undone and redone.
   ///
   /// It is not part of ``state``.
-  public var undoHistory = UndoHistory() {
-    didSet { hasChangedUndoHistory = true }
+  public var undoHistory: UndoHistory {
+    get { loadUndoHistory() ? history : UndoHistory() }
+    set {
+      var new = newValue
+      new.markStored(asIn: history)
+      (history, hasChangedUndoHistory) = (new, true)
+    }
   }
+  /// The undo history, whose steps may not be loaded yet.
+  package var history = UndoHistory()
+  /// A closure that reads the steps of ``history`` from a store, and returns
+  /// those that it can decode.
+  ///
+  /// It returns `nil` if the store cannot be read now.
+  package var readUndoSteps: (() -> [Dot: UndoStep]?)?
   /// Whether the undo history changed since a store last wrote it.
   package var hasChangedUndoHistory = false
 

@@ -18,7 +18,7 @@ extension Inspection {
         }),
     ]
     switch content {
-    case .vectorClock, .replicaVersion, .token: break
+    case .vectorClock, .replicaVersion, .token, .undoStep: break
     case .delta, .stored:
       members["records"] = .array(changes.map(Inspection.json))
     }
@@ -34,6 +34,7 @@ extension Inspection {
       }
     case .vectorClock, .replicaVersion, .stored, .token:
       members["clock"] = .array(clock.map(Inspection.json))
+    case .undoStep: break
     }
     if case .token(let token) = content {
       members["pulls"] = .wide(token.pullCount)
@@ -68,7 +69,7 @@ extension Inspection {
     switch content {
     case .replicaVersion(let version): version.prefixes
     case .stored(let replica): replica.version.prefixes
-    case .vectorClock, .delta, .token: []
+    case .vectorClock, .delta, .token, .undoStep: []
     }
   }
 

@@ -10,6 +10,7 @@ struct Inspection {
     case replicaVersion(ReplicaVersion)
     case token(RestoreToken)
     case stored(Replica)
+    case undoStep
   }
 
   let summary: WireSummary
@@ -24,6 +25,7 @@ struct Inspection {
       case .vectorClock: .vectorClock(try VectorClock(decoding: bytes))
       case .replicaVersion: .replicaVersion(try ReplicaVersion(decoding: bytes))
       case .token: .token(try RestoreToken(decoding: bytes))
+      case .undoStep: try Inspection.checkUndoStep(bytes)
       case .stored:
         .stored(Inspection.open(try ReplicaState(decoding: bytes)))
       }
@@ -38,12 +40,20 @@ struct Inspection {
       makeDeviceID: { stored.device })
   }
 
+  /// Checks an undo step, which does not contain its own save.
+  private static func checkUndoStep(_ bytes: [UInt8]) throws(WireError)
+    -> Content
+  {
+    _ = try UndoStep(decoding: bytes, dot: Dot(DeviceID(0), 1), name: nil)
+    return .undoStep
+  }
+
   /// The records in the message.
   var changes: [Delta.Change] {
     switch content {
     case .delta(let delta): delta.changes
     case .stored(let replica): replica.delta()?.changes ?? []
-    case .vectorClock, .replicaVersion, .token: []
+    case .vectorClock, .replicaVersion, .token, .undoStep: []
     }
   }
 
@@ -82,7 +92,7 @@ struct Inspection {
         )
       ]
     case .stored(let replica): Inspection.saves(replica.version)
-    case .delta: []
+    case .delta, .undoStep: []
     }
   }
 

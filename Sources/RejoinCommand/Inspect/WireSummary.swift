@@ -28,6 +28,7 @@ struct WireSummary {
     switch kind {
     case .vectorClock, .replicaVersion: add("devices", reader.remaining)
     case .token: add("token", reader.remaining)
+    case .undoStep: add("changes", reader.remaining)
     case .delta, .snapshot, .stored:
       let message = try ValidatedMessage(Array(bytes), as: [kind])
       add("devices and saves", message.head.start - 3)

@@ -86,8 +86,8 @@ public struct StoringReplica: TestedReplica {
   ) throws(ScriptMismatch) {
     shelf.hand.now = now
     shelf.keeper.bytes = token?.encoded()
-    shelf.reopen()
     let kept = history
+    shelf.reopen()
     self = Self(shelf)
     try agree("the undo history in the rows", history, kept)
   }

@@ -76,6 +76,9 @@ import Testing
     case .stored:
       return try ReplicaState(decoding: bytes).encoded()
     case .token: return try RestoreToken(decoding: bytes).encoded()
+    case .undoStep:
+      let dot = Dot(DeviceID(1), 1)
+      return try UndoStep(decoding: bytes, dot: dot, name: nil).encoded()
     case .replicaVersion:
       return try ReplicaVersion(decoding: bytes).encoded()
     }

@@ -37,6 +37,20 @@ import _RejoinVerification
     try JSONDecoder().decode(UndoStep.self, from: json)
   }
 
+  private func decoded(
+    _ bytes: [UInt8], as undo: UndoStep
+  ) throws(WireError) -> UndoStep {
+    try UndoStep(decoding: bytes, dot: undo.dot, name: undo.name)
+  }
+
+  /// The bytes with the checksum that belongs to them.
+  private func resealed(_ bytes: [UInt8]) -> [UInt8] {
+    let content = bytes.dropLast(WireChecksum.size)
+    let sum = Array(content).withUnsafeBytes(WireChecksum.of)
+    return content
+      + (0..<4).map { UInt8(truncatingIfNeeded: sum >> UInt32(8 * $0)) }
+  }
+
   /// Expects that a replica is as sound after an undo as before it.
   ///
   /// - Returns: Whether the undo saved anything.
@@ -71,6 +85,9 @@ import _RejoinVerification
         let data = try json(undo)
         #expect(try decoded(data) == undo, "seed \(seed)")
         #expect(try json(decoded(data)) == data, "seed \(seed)")
+        let bytes = undo.encoded()
+        #expect(try decoded(bytes, as: undo) == undo, "seed \(seed)")
+        #expect(try decoded(data).encoded() == bytes, "seed \(seed)")
         count += 1
       }
     }
@@ -106,5 +123,45 @@ import _RejoinVerification
       }
     }
     #expect(refused > 1000 && undone > 1000 && left > 1000)
+  }
+
+  /// Decoding refuses changed bytes, or they are the only form of a step that
+  /// any replica can undo.
+  @Test func undoOfChangedBytesKeepsReplicasSound() throws {
+    var (refused, accepted, undone) = (0, 0, 0)
+    for seed in UndoLawTests.seeds {
+      let past = UndoPast(seed)
+      let undos = try saves(of: past).filter { $0.dot != nil }
+      var random = SeededRandom(seed: seed)
+      for number in 0..<30 where !undos.isEmpty {
+        let undo = random.pick(undos)
+        var bytes = undo.encoded()
+        for _ in 0...random.number(below: 2) {
+          let place = 3 + random.number(below: bytes.count - 7)
+          bytes[place] ^= 1 << UInt8(random.number(below: 8))
+        }
+        // Two changes of one bit cancel each other.
+        if bytes == undo.encoded() { continue }
+        let comment: Comment = "seed \(seed), change \(number)"
+        do throws(WireError) {
+          _ = try decoded(bytes, as: undo)
+          Issue.record("the checksum misses a change, \(comment)")
+        } catch {
+          #expect(error.code == .checksumMismatch, comment)
+        }
+        let changed: UndoStep
+        do throws(WireError) {
+          changed = try decoded(resealed(bytes), as: undo)
+        } catch {
+          #expect((0...bytes.count).contains(error.offset), comment)
+          refused += 1
+          continue
+        }
+        #expect(changed.encoded() == resealed(bytes), comment)
+        accepted += 1
+        if try check(changed, on: past.one, comment) { undone += 1 }
+      }
+    }
+    #expect(refused > 500 && accepted > 500 && undone > 100)
   }
 }

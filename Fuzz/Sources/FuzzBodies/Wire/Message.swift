@@ -10,6 +10,7 @@ enum Message {
   case replicaVersion(ReplicaVersion)
   case stored(ReplicaState)
   case token(RestoreToken)
+  case undoStep(UndoStep)
 
   /// Decodes a message of the kind that its second byte names.
   init(decoding bytes: [UInt8]) throws(WireError) {
@@ -19,6 +20,9 @@ enum Message {
     case "c": self = .replicaVersion(try ReplicaVersion(decoding: bytes))
     case "p": self = .stored(try ReplicaState(decoding: bytes))
     case "t": self = .token(try RestoreToken(decoding: bytes))
+    case "u":
+      self = .undoStep(
+        try UndoStep(decoding: bytes, dot: Dot(DeviceID(1), 1), name: nil))
     default: self = .delta(try Delta(decoding: bytes))
     }
   }
@@ -32,6 +36,7 @@ enum Message {
     case .replicaVersion(let clock): clock.encoded()
     case .stored(let stored): stored.encoded()
     case .token(let token): token.encoded()
+    case .undoStep(let step): step.encoded()
     }
   }
 

@@ -81,7 +81,10 @@ extension Replica {
     report.unrevertedFields = transaction.left
     if let name = transaction.undoName {
       report.undo?.name = name
-      undoHistory.append(report)
+      // Another save adds itself and needs no other step.
+      if report.undo?.undone != nil { loadUndoHistory() }
+      history.append(report)
+      hasChangedUndoHistory = true
     }
     return report
   }

@@ -3,7 +3,7 @@
 /// The encoded form of a change of a register or an element.
 struct CodedSiblings: Codable {
   /// The siblings that the save superseded.
-  private struct Before: Codable {
+  struct Before: Codable {
     let value: Value?
     /// The time of the write, or `nil` for marks.
     let time: Timestamp?
@@ -11,9 +11,13 @@ struct CodedSiblings: Codable {
     let dot: Dot?
   }
 
-  private let isThere: Bool
-  private let before: Before?
-  private let beside: [Dot]
+  let isThere: Bool
+  let before: Before?
+  let beside: [Dot]
+
+  init(isThere: Bool, before: Before?, beside: [Dot]) {
+    (self.isThere, self.before, self.beside) = (isThere, before, beside)
+  }
 
   init(_ change: UndoStep.Change) {
     isThere = change.isThere
@@ -26,19 +30,17 @@ struct CodedSiblings: Codable {
   }
 
   func change(
-    of rule: UndoSiblings.Rule, by save: UndoStep.Point, _ decoder: any Decoder
-  ) throws -> UndoStep.Change {
-    guard isThere || before != nil else {
-      throw decoder.corrupted(
-        "A change that is no longer there must have superseded something.")
-    }
-    guard zip(beside, beside.dropFirst()).allSatisfy(<),
-      (beside + [before?.dot].compactMap(\.self))
-        .allSatisfy({ $0.sequence > 0 })
-    else {
-      throw decoder.corrupted("Dots must be sorted and numbered from one.")
-    }
-    if let before { try check(before, of: rule, decoder) }
+    of rule: UndoSiblings.Rule, by save: UndoStep.Point
+  ) throws(UndoFault) -> UndoStep.Change {
+    try require(
+      isThere || before != nil,
+      "A change that is no longer there must have superseded something.")
+    try require(
+      zip(beside, beside.dropFirst()).allSatisfy(<)
+        && (beside + [before?.dot].compactMap(\.self))
+          .allSatisfy { $0.sequence > 0 },
+      "Dots must be sorted and numbered from one.")
+    if let before { try check(before, of: rule) }
     return UndoStep.Change(
       save: save, isThere: isThere,
       before: before.map { .value($0.value, at: $0.time) },
@@ -46,19 +48,16 @@ struct CodedSiblings: Codable {
   }
 
   private func check(
-    _ before: Before, of rule: UndoSiblings.Rule, _ decoder: any Decoder
-  ) throws {
+    _ before: Before, of rule: UndoSiblings.Rule
+  ) throws(UndoFault) {
     guard rule == .any else {
-      guard before.time != nil, before.dot != nil else {
-        throw decoder.corrupted(
-          "A superseded write must have a time and a dot.")
-      }
-      return
+      return try require(
+        before.time != nil && before.dot != nil,
+        "A superseded write must have a time and a dot.")
     }
     // A mark of an element shows only that the element is in the set.
-    guard before.time == nil, before.value == true else {
-      throw decoder.corrupted(
-        "Superseded marks of an element must be `true`, without a time.")
-    }
+    try require(
+      before.time == nil && before.value == true,
+      "Superseded marks of an element must be `true`, without a time.")
   }
 }

@@ -3,13 +3,13 @@
 /// The encoded form of a change of a counter or a ledger.
 struct CodedSums: Codable {
   /// The opposite of an amount that the save added.
-  private struct Amount: Codable {
+  struct Amount: Codable {
     let amount: Int64
     let memo: Value?
   }
 
   /// The change of the decision which changes of a device are canceled.
-  private struct Decision: Codable {
+  struct Decision: Codable {
     let device: DeviceID
     /// The decision before the save, or `nil` without one.
     let before: Cancellation?
@@ -17,9 +17,14 @@ struct CodedSums: Codable {
   }
 
   /// The number of the device's change, or of its first entry in a ledger.
-  private let first: UInt64
-  private let amounts: [Amount]
-  private let decisions: [Decision]
+  let first: UInt64
+  let amounts: [Amount]
+  let decisions: [Decision]
+
+  init(first: UInt64, amounts: [Amount], decisions: [Decision]) {
+    (self.first, self.amounts) = (first, amounts)
+    self.decisions = decisions
+  }
 
   init(
     _ amounts: [LedgerEdit.Entry], from first: UInt64,
@@ -38,26 +43,22 @@ struct CodedSums: Codable {
   ///
   /// - Parameter empty: The sums of a field without changes.
   func change(
-    of empty: UndoSums, by save: UndoStep.Point, _ decoder: any Decoder
-  ) throws -> UndoStep.Change {
-    guard first > 0 else {
-      throw decoder.corrupted("Changes must be numbered from one.")
-    }
+    of empty: UndoSums, by save: UndoStep.Point
+  ) throws(UndoFault) -> UndoStep.Change {
+    try require(first > 0, "Changes must be numbered from one.")
     let devices = decisions.map(\.device)
-    guard zip(devices, devices.dropFirst()).allSatisfy(<) else {
-      throw decoder.corrupted("Devices must be sorted, one entry for each.")
-    }
+    try require(
+      zip(devices, devices.dropFirst()).allSatisfy(<),
+      "Devices must be sorted, one entry for each.")
     var changes: [DeviceID: UndoStep.Decision] = [:]
     for decision in decisions {
       let change = UndoStep.Decision(
         before: decision.before ?? Cancellation(), after: decision.after)
-      guard change.before < change.after,
-        empty.allows(change.before), empty.allows(change.after)
-      else {
-        throw decoder.corrupted(
-          "\"after\" must be a later decision than \"before\", and sums must be "
-            + "within the range of so many amounts.")
-      }
+      try require(
+        change.before < change.after
+          && empty.allows(change.before) && empty.allows(change.after),
+        "\"after\" must be a later decision than \"before\", and sums must be "
+          + "within the range of so many amounts.")
       changes[decision.device] = change
     }
     let own = amounts.map { LedgerEdit.Entry(amount: $0.amount, memo: $0.memo) }

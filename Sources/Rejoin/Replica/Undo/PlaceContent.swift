@@ -6,34 +6,52 @@ enum PlaceContent {
   case existence(PlaceExistence)
 }
 
+/// A place, and where a replica keeps its record and its field.
+struct FoundPlace {
+  var place: UndoStep.Place
+  /// The number of the field, or `nil` if no record has the field.
+  let field: UInt32?
+  /// The position of the record, or `nil` if the record does not exist.
+  var position: Int?
+}
+
 extension ReplicaState {
+  /// Looks up the record and the field of a place.
+  func find(_ place: UndoStep.Place) -> FoundPlace {
+    FoundPlace(
+      place: place, field: names.number(of: place.field),
+      position: positions[place.record])
+  }
+
   /// Returns the content of a place.
-  func content(
-    of place: UndoStep.Place, deletion: DeletionRule
-  ) -> PlaceContent {
+  func content(of found: FoundPlace, deletion: DeletionRule) -> PlaceContent {
+    let place = found.place
     guard place.field == .existence else {
       return .field(
-        field(at: place).read {
+        field(at: found).read {
           $0.undoContent(of: place.element, by: device)
         })
     }
     let record =
-      positions[place.record].map { records[$0] } ?? RecordState(place.record)
+      found.position.map { records[$0] } ?? RecordState(place.record)
     return .existence(PlaceExistence(record, deletion))
   }
 
   /// Returns the field that contains a place.
-  func field(at place: UndoStep.Place) -> FieldState {
-    state(of: place.field, in: place.record) ?? FieldState(place.field.kind)
+  func field(at found: FoundPlace) -> FieldState {
+    guard let position = found.position, let field = found.field,
+      let state = records[position][field]
+    else { return FieldState(found.place.field.kind) }
+    return state
   }
 
   /// Returns the change that a save made in a place, or `nil` if the place did
   /// not change.
   func change(
-    at place: UndoStep.Place, since before: PlaceContent,
+    at found: FoundPlace, since before: PlaceContent,
     deletion: DeletionRule, by save: UndoStep.Point
   ) -> UndoStep.Change? {
-    switch (before, content(of: place, deletion: deletion)) {
+    switch (before, content(of: found, deletion: deletion)) {
     case (.existence(let before), .existence(let after)):
       return before.change(to: after, by: save)
     case (.field(.siblings(let before)), .field(.siblings(let after))):
@@ -41,7 +59,7 @@ extension ReplicaState {
     case (.field(.sums(let before)), .field(.sums(let after))):
       // The save may be the first of a new device.
       let before = before.of(save.dot.device)
-      let opposites = field(at: place).read { $0.opposites(since: before) }
+      let opposites = field(at: found).read { $0.opposites(since: before) }
       return before.change(to: after, adding: opposites, by: save)
     default: return nil
     }

@@ -204,21 +204,18 @@ extension UndoStep {
 
 extension UndoStep.Existence {
   /// Returns the decoded change of a save.
-  func change(
-    by save: UndoStep.Point, _ decoder: any Decoder
-  ) throws -> UndoStep.Change {
-    guard before < save.dot.sequence, before < after else {
-      throw decoder.corrupted(
-        "The save of an existence and `after` must follow `before`."
-      )
-    }
+  func checkedChange(
+    by save: UndoStep.Point
+  ) throws(UndoFault) -> UndoStep.Change {
+    try require(
+      before < save.dot.sequence && before < after,
+      "The save of an existence and `after` must follow `before`.")
     let deletions = outlived ?? []
-    guard zip(deletions, deletions.dropFirst()).allSatisfy(<),
-      deletions.allSatisfy({ $0.sequence > 0 }), outlived?.isEmpty != true
-    else {
-      throw decoder.corrupted(
-        "Deletions must be sorted by their dots and numbered from one.")
-    }
+    try require(
+      zip(deletions, deletions.dropFirst()).allSatisfy(<)
+        && deletions.allSatisfy { $0.sequence > 0 }
+        && outlived?.isEmpty != true,
+      "Deletions must be sorted by their dots and numbered from one.")
     return change(by: save)
   }
 

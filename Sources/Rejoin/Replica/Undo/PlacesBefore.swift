@@ -2,7 +2,10 @@
 
 /// The content of the places that a save is about to change.
 struct PlacesBefore {
-  private var contents: [UndoStep.Place: PlaceContent] = [:]
+  /// The content of each place, nearly always in the order of the places.
+  ///
+  /// No place comes twice.
+  private var contents: [(place: FoundPlace, content: PlaceContent)] = []
   private let schema: Schema
   private let undone: Dot?
 
@@ -10,43 +13,64 @@ struct PlacesBefore {
     schema = transaction.replica.schema
     undone = transaction.undone
     let stored = transaction.replica.stored
-    for entry in transaction.pending.entries {
-      let (id, record) = (entry.key, entry.content)
-      add(UndoStep.Place(record: id, field: .existence), in: stored)
-      let fields =
-        stored.positions[id].map { stored.fieldsToChange(record, at: $0) }
-        ?? record.edits.entries.map { ($0.key, $0.content) }
-      for (name, edit) in fields {
-        var place = UndoStep.Place(record: id, field: stored.names[name])
-        let save = EditContext(
-          edit: edit, dot: Dot(stored.device, 0), time: .zero,
-          observed: record.observed[place.field], drops: record.drops,
-          retraction: record.retractions[name])
-        for element in stored.field(at: place).read({
-          $0.elements(changedBy: save)
-        }) {
-          place.element = element
-          add(place, in: stored)
-        }
-        // Only the first edit of a set hides the elements of an older field.
-        guard case .members(let edit) = edit,
-          stored.field(at: place).clock.isEmpty
-        else { continue }
-        for element in edit.moved {
-          place.element = element
-          var content = UndoSiblings([], .any)
-          content.isMoved = true
-          contents[place] = .field(.siblings(content))
-        }
-      }
+    let records = transaction.pending.entries
+    contents.reserveCapacity(2 * records.count)
+    let order = RecordOrder.places(records.count) { records[$0].key }
+    for i in records.indices {
+      let entry = records[order.map { Int($0[i]) } ?? i]
+      add(entry.content, of: entry.key, in: stored)
     }
   }
 
   private mutating func add(
-    _ place: UndoStep.Place, in stored: ReplicaState
+    _ record: PendingRecord, of id: RecordID, in stored: ReplicaState
   ) {
-    contents[place] = stored.content(
-      of: place, deletion: schema.deletion(of: place.record.entity))
+    let rule = schema.deletion(of: id.entity)
+    let position = record.position ?? stored.positions[id]
+    let existence = UndoStep.Place(record: id, field: .existence)
+    add(
+      FoundPlace(place: existence, field: 0, position: position), in: stored,
+      rule)
+    let fields =
+      position.map { stored.fieldsToChange(record, at: $0) }
+      ?? record.edits.entries.map { ($0.key, $0.content) }
+    for (name, edit) in fields {
+      var found = FoundPlace(
+        place: UndoStep.Place(record: id, field: stored.names[name]),
+        field: name, position: position)
+      let field = stored.field(at: found)
+      let save = EditContext(
+        edit: edit, dot: Dot(stored.device, 0), time: .zero,
+        observed: record.observed[found.place.field], drops: record.drops,
+        retraction: record.retractions[name])
+      let moved = moved(by: edit, to: field)
+      for element in field.read({ $0.elements(changedBy: save) })
+      where moved.isEmpty || !moved.contains(element) {
+        found.place.element = element
+        add(found, in: stored, rule)
+      }
+      for element in moved {
+        found.place.element = element
+        var content = UndoSiblings([], .any)
+        content.isMoved = true
+        contents.append((found, .field(.siblings(content))))
+      }
+    }
+  }
+
+  /// Returns the elements of an older field that an edit of a set hides, which
+  /// only the first edit of a set does.
+  private func moved(
+    by edit: FieldEdit?, to field: FieldState
+  ) -> Set<Value?> {
+    guard case .members(let edit) = edit, field.clock.isEmpty else { return [] }
+    return Set(edit.moved.map(Optional.some))
+  }
+
+  private mutating func add(
+    _ place: FoundPlace, in stored: ReplicaState, _ rule: DeletionRule
+  ) {
+    contents.append((place, stored.content(of: place, deletion: rule)))
   }
 
   /// Returns the changes of a save.
@@ -59,11 +83,23 @@ struct PlacesBefore {
     guard let dot else { return undo }
     let save = UndoStep.Point(
       dot: dot, digest: stored.version[dot.device].digest)
-    for (place, before) in contents {
-      undo.changes[place] = stored.change(
-        at: place, since: before,
-        deletion: schema.deletion(of: place.record.entity), by: save)
+    var changes = UndoChanges()
+    changes.reserve(contents.count)
+    var new: (id: RecordID, position: Int?)?
+    for (var place, before) in contents {
+      let id = place.place.record
+      if place.position == nil {
+        // The save created the record.
+        if new?.id != id { new = (id, stored.positions[id]) }
+        place.position = new?.position
+      }
+      let change = stored.change(
+        at: place, since: before, deletion: schema.deletion(of: id.entity),
+        by: save)
+      if let change { changes.append(change, at: place.place) }
     }
+    changes.sort()
+    undo.changes = changes
     return undo
   }
 }

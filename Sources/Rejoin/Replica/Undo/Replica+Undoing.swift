@@ -41,7 +41,8 @@ extension Replica {
   /// - Complexity: The cost of ``undo(_:)``.
   @discardableResult
   public func undo() throws(SaveError) -> UndoResult {
-    try undoNext(undoHistory.undo)
+    loadUndoHistory()
+    return try undoNext(history.undo)
   }
 
   /// Redoes the last save that was undone.
@@ -50,7 +51,8 @@ extension Replica {
   /// - Complexity: The cost of ``undo(_:)``.
   @discardableResult
   public func redo() throws(SaveError) -> UndoResult {
-    try undoNext(undoHistory.redo)
+    loadUndoHistory()
+    return try undoNext(history.redo)
   }
 
   private func undoNext(_ save: UndoStep?) throws(SaveError) -> UndoResult {
@@ -123,5 +125,30 @@ extension Replica {
   @discardableResult
   public func undo(_ undo: UndoStep) throws(SaveError) -> SaveReport {
     try commit(Transaction(undoing: undo, on: self))
+  }
+}
+
+extension Replica {
+  /// Loads the steps of the undo history.
+  ///
+  /// - Returns: Whether all steps are loaded.
+  @discardableResult
+  func loadUndoHistory() -> Bool {
+    if history.isLoaded { return true }
+    guard let steps = readUndoSteps?() else { return false }
+    history.load(steps)
+    return true
+  }
+
+  /// Removes the save that ``undo()`` would undo next, without loading it.
+  package func discardUndo() {
+    history.discardUndo()
+    hasChangedUndoHistory = true
+  }
+
+  /// Removes the save that ``redo()`` would redo next, without loading it.
+  package func discardRedo() {
+    history.discardRedo()
+    hasChangedUndoHistory = true
   }
 }

@@ -6,7 +6,7 @@ extension Transaction {
     self.init(replica)
     isUndoable = true
     undone = undo.dot
-    let records = Dictionary(grouping: undo.changes, by: \.key.record)
+    let records = Dictionary(grouping: undo.changes, by: \.0.record)
     for (id, changes) in records.sorted(by: { $0.key < $1.key }) {
       revert(changes, of: id)
     }
@@ -14,8 +14,7 @@ extension Transaction {
   }
 
   private func revert(
-    _ changes: [(key: UndoStep.Place, value: UndoStep.Change)],
-    of id: RecordID
+    _ changes: [(UndoStep.Place, UndoStep.Change)], of id: RecordID
   ) {
     // A decoded undo can come from any source and must not enroll or retire
     // devices, so the library's own records stay. The exception is the memory
@@ -30,11 +29,12 @@ extension Transaction {
         fields[place.field, default: FieldUndoing()].isLeft = true
         continue
       }
-      let now = replica.stored.content(of: place, deletion: rule)
+      let found = replica.stored.find(place)
+      let now = replica.stored.content(of: found, deletion: rule)
       fields[place.field, default: FieldUndoing()]
         .take(
           change, of: place.element, from: now,
-          in: replica.stored.field(at: place), as: replica.device)
+          in: replica.stored.field(at: found), as: replica.device)
     }
     // If updates win, an edit would restore a deleted record. If deletions win,
     // it changes what the record hides, but a purge drops that.

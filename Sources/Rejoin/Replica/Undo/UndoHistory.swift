@@ -26,7 +26,8 @@ public struct UndoHistory: Hashable, Sendable {
   /// The maximum number of saves that can be undone.
   ///
   /// Beyond this limit, the earliest save is removed, so a stored history stays
-  /// small.
+  /// small. A store also removes the earliest saves if their changes take more
+  /// than 4 MiB.
   public static let limit = 100
 
   /// The saves that can be undone.
@@ -42,24 +43,30 @@ public struct UndoHistory: Hashable, Sendable {
   public init() {}
 
   package init(done: [UndoStep], undone: [UndoStep]) {
+    self.init(
+      done: done.compactMap(UndoEntry.init),
+      undone: undone.compactMap(UndoEntry.init))
+  }
+
+  package init(done: [UndoEntry], undone: [UndoEntry]) {
     self.done = UndoStack(done.suffix(Self.limit))
     self.undone = UndoStack(undone.suffix(Self.limit))
   }
 
   /// The name of the save that is undone next, or `nil` if no save can be
   /// undone.
-  public var undoName: String? { undo.map { $0.name ?? "" } }
+  public var undoName: String? { done.last.map { $0.name ?? "" } }
 
   /// The name of the save that is redone next, or `nil` if no save was undone
   /// or another save came after it.
-  public var redoName: String? { redo.map { $0.name ?? "" } }
+  public var redoName: String? { undone.last.map { $0.name ?? "" } }
 
   /// Removes the save that would be undone next, so the save before it can be
   /// undone.
   ///
   /// Use it if later writes prevent the undo. The record keeps its content.
   public mutating func discardUndo() {
-    if undo != nil { done.removeLast() }
+    if done.last != nil { done.removeLast() }
   }
 
   /// Removes the save that would be redone next, so the save before it can be
@@ -67,14 +74,14 @@ public struct UndoHistory: Hashable, Sendable {
   ///
   /// Use it if later writes prevent the redo. The record keeps its content.
   public mutating func discardRedo() {
-    if redo != nil { undone.removeLast() }
+    if undone.last != nil { undone.removeLast() }
   }
 
   /// The save that is undone next, or `nil` if no save can be undone.
-  package var undo: UndoStep? { done.last }
+  package var undo: UndoStep? { done.last?.step }
 
   /// The undo that is undone next, or `nil` if no save can be redone.
-  package var redo: UndoStep? { undone.last }
+  package var redo: UndoStep? { undone.last?.step }
 
   /// The saves that can be undone, and those that can be redone.
   package var saves: (done: [UndoStep], undone: [UndoStep]) {
@@ -93,25 +100,84 @@ public struct UndoHistory: Hashable, Sendable {
   ///   the save undoes one that canceled a counter or a ledger, or superseded
   ///   writes of other devices, O(*c* · *n*), where *n* is the number of saves
   ///   in the history that changed the same places. Each of them may have to
-  ///   follow the restored content.
+  ///   follow the restored content. The first undo also lists the places of all
+  ///   saves in the history.
   package mutating func append(_ report: SaveReport) {
     guard let save = report.undo else { return }
     let isEmpty = save.changes.isEmpty
     if isEmpty, !report.unrevertedFields.isEmpty { return }
-    if let dot = save.undone, dot == undo?.dot {
+    let entry = isEmpty ? nil : UndoEntry(save)
+    if let dot = save.undone, dot == done.last?.dot {
       done.removeLast(undoneBy: save)
-      if !isEmpty { undone.append(save) }
-    } else if let dot = save.undone, dot == redo?.dot {
+      if let entry { undone.append(entry) }
+    } else if let dot = save.undone, dot == undone.last?.dot {
       undone.removeLast(undoneBy: save)
-      if !isEmpty { add(save) }
-    } else if !isEmpty {
-      add(save)
+      if let entry { add(entry) }
+    } else if let entry {
+      add(entry)
       undone = UndoStack()
     }
   }
 
-  private mutating func add(_ save: UndoStep) {
+  private mutating func add(_ save: UndoEntry) {
     done.append(save)
-    if done.saves.count > Self.limit { done.removeFirst() }
+    if done.entries.count > Self.limit { done.removeFirst() }
+  }
+}
+
+// The steps that a store has.
+extension UndoHistory {
+  /// The saves that can be undone, and those that can be redone, loaded or not.
+  package var entries: (done: [UndoEntry], undone: [UndoEntry]) {
+    (done.entries, undone.entries)
+  }
+
+  /// Whether every step is loaded.
+  var isLoaded: Bool { done.isLoaded && undone.isLoaded }
+
+  /// Sets the steps that are not loaded yet.
+  ///
+  /// If a step is missing, removes all saves that were not loaded: an undo of
+  /// one of them may need the step.
+  mutating func load(_ steps: [Dot: UndoStep]) {
+    let missing = (done.entries + undone.entries)
+      .contains { $0.step == nil && steps[$0.dot] == nil }
+    if missing {
+      done.removeUnloaded()
+      undone.removeUnloaded()
+    } else {
+      done.load(steps)
+      undone.load(steps)
+    }
+  }
+
+  /// Removes the save that would be undone last, or redone last.
+  package mutating func removeFirst(undone isUndone: Bool) {
+    if isUndone { undone.removeFirst() } else { done.removeFirst() }
+  }
+
+  /// Records that a store has every step.
+  ///
+  /// The steps stay in memory only if a save was undone.
+  package mutating func markStored() {
+    mark { _ in true }
+    if done.isIndexed || undone.isIndexed { return }
+    done.unload()
+    undone.unload()
+  }
+
+  /// Records which steps a store has, if it has those of `stored`.
+  mutating func markStored(asIn stored: UndoHistory) {
+    var known: [Dot: UndoEntry] = [:]
+    for entry in stored.done.entries + stored.undone.entries
+    where entry.isStored {
+      known[entry.dot] = entry
+    }
+    mark { known[$0.dot] == $0 }
+  }
+
+  private mutating func mark(_ isStored: (UndoEntry) -> Bool) {
+    done.mark(isStored)
+    undone.mark(isStored)
   }
 }

@@ -9,9 +9,7 @@ extension UndoStep: Codable {
     try container.encodeIfPresent(dot, forKey: .dot)
     try container.encodeIfPresent(name, forKey: .name)
     try container.encodeIfPresent(undone, forKey: .undone)
-    try container.encode(
-      changes.sorted { $0.key < $1.key }.map(CodedChange.init),
-      forKey: .changes)
+    try container.encode(changes.map(CodedChange.init), forKey: .changes)
   }
 
   /// Decodes the save and its changes.
@@ -19,40 +17,48 @@ extension UndoStep: Codable {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let dot = try container.decodeIfPresent(Dot.self, forKey: .dot)
     let undone = try container.decodeIfPresent(Dot.self, forKey: .undone)
-    guard [dot, undone].allSatisfy({ $0?.sequence != 0 }) else {
-      throw decoder.corrupted("Saves must be numbered from one.")
+    do throws(UndoFault) { try Self.check(dot, undone) } catch {
+      throw decoder.corrupted(error.message)
     }
     let name = try container.decodeIfPresent(String.self, forKey: .name)
     self.init(dot: dot, name: name, undone: undone)
     var list = try container.nestedUnkeyedContainer(forKey: .changes)
-    var last: Place?
     while !list.isAtEnd {
-      let place = try readChange(from: list.superDecoder(), after: last)
-      last = place
+      let decoder = try list.superDecoder()
+      let coded = try CodedChange(from: decoder)
+      do throws(UndoFault) { try add(coded) } catch {
+        throw decoder.corrupted(error.message)
+      }
     }
-    guard (dot == nil) == changes.isEmpty else {
-      throw decoder.corrupted("A save must have a dot if it has changes.")
+    do throws(UndoFault) { try checkDot() } catch {
+      throw decoder.corrupted(error.message)
     }
-  }
-
-  private mutating func readChange(
-    from decoder: any Decoder, after last: Place?
-  ) throws -> Place {
-    let coded = try CodedChange(from: decoder)
-    let place = try coded.place(decoder)
-    if let last, !(last < place) {
-      throw decoder.corrupted(
-        "Changes must be sorted by record, field and element, one for each.")
-    }
-    changes[place] = try coded.change(to: place, decoder)
-    return place
   }
 }
 
-extension UndoStep.Place: Comparable {
-  static func < (a: UndoStep.Place, b: UndoStep.Place) -> Bool {
-    if a.record != b.record { return a.record < b.record }
-    if a.field != b.field { return a.field < b.field }
-    return a.element.isBefore(b.element)
+// The checks of all encoded forms.
+extension UndoStep {
+  /// Throws a fault if a save is numbered with zero.
+  static func check(_ dots: Dot?...) throws(UndoFault) {
+    try require(
+      dots.allSatisfy { $0?.sequence != 0 }, "Saves must be numbered from one.")
+  }
+
+  /// Throws a fault if the save lacks a dot or changes.
+  func checkDot() throws(UndoFault) {
+    try require(
+      (dot == nil) == changes.isEmpty,
+      "A save must have a dot if it has changes.")
+  }
+
+  /// Adds a decoded change after all others.
+  mutating func add(_ coded: CodedChange) throws(UndoFault) {
+    let place = try coded.place()
+    if let last = changes.keys.last {
+      try require(
+        last < place,
+        "Changes must be sorted by record, field and element, one for each.")
+    }
+    changes.append(try coded.change(to: place), at: place)
   }
 }

@@ -73,7 +73,7 @@ public struct UndoStep: Hashable, Sendable {
   package var name: String?
   /// The save that this one undid, or `nil` if it is not an undo.
   var undone: Dot?
-  var changes: [Place: Change] = [:]
+  var changes = UndoChanges()
 }
 
 extension UndoStep: CustomStringConvertible {
