@@ -154,7 +154,8 @@ import Testing
     let counting = CountingConnection(connection)
     let scope = try open(counting)
     try scope.rename("Milk")
-    try scope.close { connection.close() }
+    try scope.close()
+    connection.close()
     #expect(scope.undoName == "Milk")
     #expect(scope.replica.undoHistory == UndoHistory())
   }
