@@ -223,7 +223,9 @@ if arguments.count == 4, let limit = rlim_t(arguments[3]) {
 
 switch arguments.dropFirst(3).first {
 case "--copies": try await runCopies()
-case "--reading": try await runReading()
+case "--reading":
+  try await runReading()
+  say("end")
 default: try await run()
 }
 
