@@ -157,7 +157,7 @@ package final class StoredScope {
         if case .tokenNotStored = error { throw error }
         throw StoreError.tokenNotStored("\(error)")
       }
-    } else if replica.device != before.replica.device {
+    } else if kept?.device != replica.device {
       // Without its token, opening would take another new device.
       try? keepToken()
     }
@@ -270,7 +270,10 @@ package final class StoredScope {
           && version == replica.stored.version,
         "`export` must not change the replica. Use `save` or `withReplica`.")
     }
-    return try body(replica)
+    undoFailure = nil
+    let value = try body(replica)
+    if let undoFailure { throw undoFailure }
+    return value
   }
 
   /// Reads from the replica.

@@ -65,9 +65,9 @@ public struct TokenFile: TokenStorage {
   /// Returns a text for a scope's name, which can contain any characters and be
   /// longer than the name of a file.
   ///
-  /// - Parameter isShort: Whether the text must be shorter than 40 bytes.
+  /// - Parameter isShort: Whether the text must have at most 34 bytes.
   private static func suffix(of scope: String, isShort: Bool) -> String {
-    if scope.utf8.count <= (isShort ? 19 : 80) {
+    if scope.utf8.count <= (isShort ? 16 : 80) {
       return scope.utf8.map { byte in
         String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
       }.joined()

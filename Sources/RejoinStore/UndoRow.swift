@@ -54,10 +54,13 @@ struct UndoRow: Equatable {
     save?.name.map { .bytes(Array($0.utf8)) } ?? .null
   }
 
+  /// The number of bytes that count toward the limit.
+  var size: Int { byteCount + (save?.name?.utf8.count ?? 0) }
+
   /// The check of all columns and the body.
   func check(of body: [UInt8], in scope: Int64) -> Int64 {
     var check = RowCheck(
-      UInt64(bitPattern: scope), isUndone ? 1 : 0,
+      UInt64(bitPattern: scope), UInt64(bitPattern: number), isUndone ? 1 : 0,
       save?.dot.device.high ?? 0, save?.dot.device.low ?? 0,
       save?.dot.sequence ?? 0, save?.name == nil ? 0 : 1)
     check.add(Array((save?.name ?? "").utf8))

@@ -9,7 +9,8 @@ import RejoinSQL
 /// body of a row, which contains the changes of the save, is read when the user
 /// undoes or redoes a save.
 struct UndoRows {
-  /// The maximum number of bytes in the bodies of a scope's rows: 4 MiB.
+  /// The maximum number of bytes in the bodies and names of a scope's rows:
+  /// 4 MiB.
   ///
   /// The next undo and the next redo are kept regardless of their sizes.
   static let byteLimit = 4 << 20
@@ -161,11 +162,11 @@ extension UndoRows {
 
   /// Returns the number of saves to remove from the start of each stack.
   private func excess(_ contents: [[Content]]) -> [(isUndone: Bool, Int)] {
-    var total = contents.joined().reduce(0) { $0 + $1.row.byteCount }
+    var total = contents.joined().reduce(0) { $0 + $1.row.size }
     return zip([false, true], contents).map { isUndone, contents in
       var count = 0
       for content in contents.dropLast() where total > byteLimit {
-        total -= content.row.byteCount
+        total -= content.row.size
         count += 1
       }
       return (isUndone, count)
@@ -188,21 +189,25 @@ extension UndoRows {
   ) throws -> UndoRow {
     var row = content.row
     guard let body = content.body, let save = row.save else { return row }
-    let check = SQLValue.integer(row.check(of: body, in: scope))
+    func check() -> SQLValue { .integer(row.check(of: body, in: scope)) }
     if row.number != 0 {
       try connection.run(
         "UPDATE rejoin_undo SET name = $1, row_check = $2, body = $3 "
           + "WHERE step = $4",
-        row.name, check, .bytes(body), .integer(row.number))
+        row.name, check(), .bytes(body), .integer(row.number))
     } else {
+      // The number is a part of the check, because it stands for the order.
       row.number =
         try connection.integer(
           "INSERT INTO rejoin_undo "
             + "(scope, undone, name, device, n, row_check, body) "
-            + "VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING step",
+            + "VALUES ($1, $2, $3, $4, $5, 0, $6) RETURNING step",
           .integer(scope), .integer(row.isUndone ? 1 : 0), row.name,
-          .bytes(Array(save.dot.device.bytes)), .bits(save.dot.sequence), check,
+          .bytes(Array(save.dot.device.bytes)), .bits(save.dot.sequence),
           .bytes(body)) ?? 0
+      try connection.run(
+        "UPDATE rejoin_undo SET row_check = $1 WHERE step = $2", check(),
+        .integer(row.number))
     }
     return row
   }

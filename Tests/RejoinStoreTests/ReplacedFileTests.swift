@@ -102,6 +102,7 @@ import Testing
     let stored = try #require(
       try StoredScope.read(
         "main", on: SQLiteConnection(opening: file, .reading)))
-    #expect(stored.version[DeviceID(2)].sequence == 2)
+    // Nothing was sent, so the copy is the latest state of its device.
+    #expect(stored.version[DeviceID(1)].sequence == 3)
   }
 }

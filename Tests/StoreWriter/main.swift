@@ -53,9 +53,14 @@ private struct Writer {
     let limit =
       seed % 4 == 3 && FileManager.default.fileExists(atPath: path)
       ? limitFiles(of: path) : nil
-    store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    do {
+      store = try await Writer.open(path)
+    } catch where limit != nil {
+      // A store that is not complete cannot be read, nor can a log without its
+      // index.
+      if let limit { _ = limitFiles(to: limit) }
+      store = try await Writer.open(path)
+    }
     other = Replica(
       device: .random(using: &random), schema: [Note.self], wallClock: .system,
       makeDeviceID: { fatalError("nobody else saves under it") })
@@ -69,6 +74,12 @@ private struct Writer {
     }
     try await acknowledge(
       "claimed", await store.deviceChange == nil ? " 0" : " 1")
+  }
+
+  private static func open(_ path: String) async throws -> ReplicaStore {
+    try await ReplicaStore(
+      at: path, schema: [Note.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
   }
 
   /// Has the log written into the file often, and shortened when it begins anew;

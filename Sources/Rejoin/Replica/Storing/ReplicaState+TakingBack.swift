@@ -29,9 +29,6 @@ package struct FormerReplica {
 }
 
 extension FormerReplica {
-  /// The device before the change.
-  package var device: DeviceID { identity.device }
-
   /// The former state without its records.
   var withoutRecords: ReplicaState {
     var stored = ReplicaState(device: identity.device, hybrid: hybrid)
