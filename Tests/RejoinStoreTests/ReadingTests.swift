@@ -63,17 +63,17 @@ import Testing
     let reading = output.fileHandleForReading
     var text = ""
     // Another process can have inherited the pipe, so do not wait for its end.
-    func read(until isLast: (String) -> Bool) throws {
-      while !text.split(separator: "\n").contains(where: { isLast("\($0)") }),
-        let data = try reading.read(upToCount: 4_096), !data.isEmpty
-      {
+    func read(until isLast: (String) -> Bool) {
+      while !text.split(separator: "\n").contains(where: { isLast("\($0)") }) {
+        let data = reading.availableData
+        if data.isEmpty { return }
         text += String(decoding: data, as: UTF8.self)
       }
     }
-    try read { $0.hasPrefix("refused") || $0.hasPrefix("saved") }
+    read { $0.hasPrefix("refused") || $0.hasPrefix("saved") }
     try makeRoom()
     try input.fileHandleForWriting.write(contentsOf: Data("go\n".utf8))
-    try read { $0 == "end" }
+    read { $0 == "end" }
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)
     return text.split(separator: "\n").map(String.init).filter { $0 != "end" }
@@ -84,7 +84,7 @@ import Testing
   ) throws {
     try #require(lines.count == 4, "\(lines)")
     #expect(lines[0].hasPrefix("read 3 0 "), "\(lines[0])")
-    #expect(lines[0].hasSuffix(lines[1].dropFirst("refused ".count)))
+    #expect(lines[0].contains(reason), "\(lines[0])")
     #expect(lines[1].hasPrefix("refused "))
     #expect(lines[1].contains(reason), "\(lines[1])")
     #expect(lines[2] == "saved \(newDevice) true")
@@ -100,8 +100,17 @@ import Testing
     }
     try setPermissions(0o777, file: folder.file("folder"))
     try setPermissions(0o666, file: file + ".token")
-    let lines = try run(as: "nobody") { try setPermissions(0o666, file: file) }
+    let lines = try run(as: "nobody") { try makeWritable() }
     try expectLines(lines, naming: "the file \(file) cannot be written")
+  }
+
+  /// SQLite gives the log the permissions of the file.
+  private func makeWritable() throws {
+    let folder = folder.file("folder")
+    try setPermissions(0o777, file: folder)
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+      try setPermissions(0o666, file: folder + "/" + name)
+    }
   }
 
   @Test(arguments: [false, true])
@@ -112,19 +121,13 @@ import Testing
       try setPermissions(0o444, file: folder + "/" + name)
     }
     try setPermissions(0o555, file: folder)
-    let lines = try run(as: "nobody") {
-      try setPermissions(0o777, file: folder)
-      for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
-        try setPermissions(0o666, file: folder + "/" + name)
-      }
-    }
+    let lines = try run(as: "nobody") { try makeWritable() }
     try expectLines(lines, naming: "cannot be written")
   }
 
   /// As on a full disk.
-  @Test(arguments: [false, true])
-  func processThatMayWriteNoFile(_ isKilled: Bool) throws {
-    try fill(isKilled: isKilled)
+  @Test func processThatMayWriteNoFile() throws {
+    try fill(isKilled: false)
     try expectLines(try run(as: "limited") {}, naming: "SQLite: disk I/O error")
   }
 
@@ -156,7 +159,8 @@ import Testing
   @Test func scopeThatWasChangedMeanwhileIsSuperseded() throws {
     try fill(isKilled: false)
     let writer = try open(file, token: TokenFile(beside: file), as: 5)
-    try writer.write("before")
+    // The other process can write files that are shorter than the log is now.
+    for i in 0..<20 { try writer.write("before \(i)") }
     let lines = try run(as: "limited") {
       try writer.write("after", to: "2")
       try writer.write("after", to: "3")

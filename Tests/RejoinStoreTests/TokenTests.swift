@@ -245,7 +245,7 @@ import Testing
       ["main", "b", "\0", "/", "é", "e\u{301}", "62", "token", ".token-62"]
       + [79, 80, 81, 118].map { String(repeating: "y", count: $0) }
       + [long, String(long.dropLast()) + "z"]
-    let names = ["list", "list.62", "list.token"]
+    let names = ["list", "list.62"]
     for (i, name) in names.enumerated() {
       for (j, scope) in scopes.enumerated() {
         let device = UInt64(100 * i + j + 1)

@@ -112,7 +112,7 @@ import Testing
     #expect(
       counting.writes.filter { $0.contains("rejoin_undo") }.map {
         String($0.prefix(6))
-      } == ["DELETE", "INSERT"])
+      } == ["DELETE", "INSERT", "UPDATE"])
     counting.reset()
     try scope.update { $0.undoHistory.discardUndo() }
     #expect(

@@ -32,7 +32,9 @@ extension StoredScope {
   /// Saves a title, which the user can undo.
   func rename(_ title: String, key: String = "1") throws {
     try update { replica in
-      try replica.save(undoable: title) { $0[Note.self, key].title = title }
+      try replica.save(undoable: String(title.prefix(8))) {
+        $0[Note.self, key].title = title
+      }
     }
   }
 

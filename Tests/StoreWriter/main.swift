@@ -55,7 +55,7 @@ private struct Writer {
       ? limitFiles(of: path) : nil
     do {
       store = try await Writer.open(path)
-    } catch where limit != nil {
+    } catch  where limit != nil {
       // A store that is not complete cannot be read, nor can a log without its
       // index.
       if let limit { _ = limitFiles(to: limit) }
