@@ -18,7 +18,7 @@ extension StoredScope {
         try Tables.createUndo(on: connection)
         return try rows.claim(after: writer)
       }
-      // From here on, no other writer can change the scope.
+      // No other writer can change the scope now.
       try checkUnchanged()
       try perform({ kept = try parts.recognize($0) ?? kept }) { _ in }
     } catch { throw written(error) }

@@ -48,7 +48,7 @@ extension StoredScope {
   private func removeToken() throws(StoreError) {
     do {
       try connection.changing {
-        // Another store can have created the scope again.
+        // Another store may exist for a scope that was created again.
         let row = try ScopeRow.find(
           parts.name, mustExist: false, on: connection)
         if row != nil { return }

@@ -37,7 +37,7 @@ package final class StoredScope {
   /// The token in the token storage, or a later one that need not be stored.
   var kept: RestoreToken?
 
-  /// Creates a scope from what was read or written when it was opened.
+  /// Creates a scope that was read or created in a database.
   ///
   /// - Parameters:
   ///   - writer: The number of the scope's writer.
@@ -164,7 +164,7 @@ package final class StoredScope {
     return value
   }
 
-  /// What is deleted of the scope.
+  /// The part of the scope that is deleted.
   enum Deletion {
     case none, rows, all
   }
@@ -177,13 +177,13 @@ package final class StoredScope {
     let undoRows: UndoRows
   }
 
-  /// Takes back a change that threw an error.
+  /// Reverts a change that threw an error.
   private func takeBack(to before: Before, after error: any Error) throws {
     // The change can send a delta before it throws.
     let hasExported = replica.hasExported
     let lost = hasExported ? replica.ownSaves(since: before.replica) : nil
-    // Their numbers must not be used again. Store their token before the lock is
-    // released, so whoever opens the scope next takes a new device.
+    // No later save must use the numbers of these saves. Store the token before
+    // the lock is released, so the next store of the scope takes a new device.
     if let lost, (try? parts.store(lost.token)) != nil { kept = lost.token }
     // Ignore the error if the connection already rolled back.
     try? connection.run("ROLLBACK")

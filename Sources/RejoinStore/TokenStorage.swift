@@ -24,7 +24,8 @@ public protocol TokenStorage: Sendable {
   func store(_ bytes: [UInt8]) throws
   /// Durably removes the stored bytes.
   ///
-  /// By default, this method stores no bytes, which counts as no token.
+  /// The default implementation stores an empty array. A store treats it as a
+  /// missing token.
   func remove() throws
 }
 

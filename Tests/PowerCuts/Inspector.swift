@@ -48,7 +48,7 @@ struct Inspector {
     return faults
   }
 
-  /// What is wrong with the copy of the store, if there is one.
+  /// Returns the faults of the copy of the store.
   private func copyFaults() throws -> [String] {
     let copy = path + ".copy"
     guard FileManager.default.fileExists(atPath: copy) else { return [] }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RejoinStore
 
-/// A copy is complete, or there is none.
+/// The path of a copy has a complete file or none.
 @Suite final class BackupTests: StoreSuite {
   private struct Stopped: Error {}
 

@@ -62,7 +62,7 @@ import Testing
     try process.run()
     let reading = output.fileHandleForReading
     var text = ""
-    // Another process can have inherited the pipe, so do not wait for its end.
+    // Another process may keep the pipe open, so do not wait for its end.
     func read(until isLast: (String) -> Bool) {
       while !text.split(separator: "\n").contains(where: { isLast("\($0)") }) {
         let data = reading.availableData

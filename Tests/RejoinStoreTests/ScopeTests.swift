@@ -231,7 +231,7 @@ import Testing
       return connection.rows
     }
     #expect(try rows(besides: 1) == rows(besides: 40))
-    // By an index, if the scope has a small part of the records.
+    // A scope with a small part of the records is read by an index.
     let plan = try SQLiteConnection(opening: folder.file("40.sqlite"))
     var steps: [String] = []
     try plan.run(

@@ -8,10 +8,10 @@ import Testing
 
 @testable import RejoinStore
 
-/// A change that sends its saves and is then taken back.
+/// A change that sends its saves and is then undone.
 ///
-/// The peer has saves that the store lacks. Their numbers must not be used
-/// again.
+/// The peer has saves that the store lacks. No later save of the store must use
+/// the numbers of these saves.
 @Suite final class SentThenUndoneTests: StoreSuite {
   private struct Refused: Error {}
 

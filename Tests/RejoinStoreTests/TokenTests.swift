@@ -238,7 +238,7 @@ import Testing
     }
   }
 
-  /// Of any length and with any characters, also in another file.
+  /// The names have any length and any characters.
   @Test func eachScopeHasATokenOfItsOwn() async throws {
     let long = String(repeating: "x", count: 1_024)
     let scopes =

@@ -16,7 +16,7 @@
 // It prints `open N STATE CHANGES` with the number of the last local save, a digest
 // of the replica and the number of changes of the device ID; then `saved N STATE`
 // after each save, `merged N STATE` after each delta that came, and `sent N STATE`
-// after each that may have left. Every fourth process cannot write when it opens the
+// after each that may be sent. Every fourth process cannot write when it opens the
 // store, and says `claimed N STATE CHANGES` after the first change.
 
 import Foundation
@@ -204,7 +204,7 @@ private struct Writer {
 
 /// Lets files grow to `limit` bytes.
 ///
-/// What is written beyond it fails, and kills nobody.
+/// A longer file causes an error instead of a signal.
 ///
 /// - Returns: The limit before.
 private func limitFiles(to limit: rlim_t) -> rlim_t {

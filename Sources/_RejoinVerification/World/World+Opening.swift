@@ -118,9 +118,8 @@ extension World {
     try checkOwnDevices(i)
   }
 
-  /// Checks that a device knows under which IDs its installation saved.
-  ///
-  /// It keeps the last 16 earlier ones.
+  /// Checks that a device knows the IDs of its installation's saves, at least
+  /// the last 16.
   func checkOwnDevices(_ i: Int) throws(ScriptMismatch) {
     guard let known = peers[i].replica.ownDevices else { return }
     let all = peers[i].ownDevices

@@ -61,7 +61,7 @@ extension Replica {
 
 // Saves that were sent and then undone.
 extension Replica {
-  /// Own saves that a store undoes although they may have been sent.
+  /// Own saves that a store undoes after they were perhaps sent.
   package struct LostSaves {
     /// The token of the last of them.
     package let token: RestoreToken

@@ -87,9 +87,9 @@ extension Replica {
   /// The devices that hold back the ``stabilityCut``, each with the time of its
   /// last known save.
   ///
-  /// As long as this replica has deletions that it cannot purge, show the user
-  /// these devices, or retire one that will not return. If no other device is on
-  /// the roster, there are none:
+  /// While the replica cannot purge a deletion, show the user these devices, or
+  /// retire one that will not return. The dictionary is empty if no other device
+  /// is on the roster:
   ///
   ///     phone.awaitedDevices  // [:]
   ///
