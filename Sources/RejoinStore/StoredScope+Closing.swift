@@ -68,9 +68,12 @@ extension StoredScope {
     if failure == .closed { throw .closed }
     let copy = DurableFile(path: path)
     do { try DurableFile.check(path) } catch { throw .notCopied(error) }
-    if path.isEmpty || copy.exists {
+    // SQLite would read an existing log into the copy.
+    let log = DurableFile(path: copy.path + "-wal")
+    if path.isEmpty || copy.exists || log.exists {
       throw .notCopied(
-        SQLError(.cannotOpen, "\"\(path)\" exists, or is not a file path"))
+        SQLError(
+          .cannotOpen, "\"\(path)\" or its log exists, or is not a file path"))
     }
     // A copy that is interrupted must not look like a store.
     let number = String(UInt64.random(in: 0 ... .max), radix: 16)

@@ -81,7 +81,10 @@ import Testing
     try store.write("Milk")
     let copy = folder.file("copy.sqlite")
     try Data("mine".utf8).write(to: URL(filePath: copy))
-    for path in [copy, folder.path, "", folder.file("a\0b")] {
+    // The log of a store that was at this path.
+    let log = folder.file("log.sqlite")
+    try Data("mine".utf8).write(to: URL(filePath: log + "-wal"))
+    for path in [copy, log, folder.path, "", folder.file("a\0b")] {
       let error = #expect(throws: StoreError.self) { try store.copy(to: path) }
       guard case .notCopied = error else {
         Issue.record("\(String(describing: error))")

@@ -151,20 +151,22 @@ private struct Writer {
 
   /// Replaces the copy of the store.
   func copyOnly() async throws {
-    let path = self.path + ".copy"
-    try? FileManager.default.removeItem(atPath: path)
-    try await store.backup(to: path)
+    removeCopy()
+    try await store.backup(to: path + ".copy")
+  }
+
+  /// Removes the copy, whose log may be left by another process.
+  private func removeCopy() {
+    for end in ["", ".token", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: path + ".copy" + end)
+    }
   }
 
   /// Copies the store while it is in use, and compares the copy.
   func copy() async throws {
     let path = self.path + ".copy"
-    try? FileManager.default.removeItem(atPath: path)
-    defer {
-      for end in ["", ".token", "-wal", "-shm"] {
-        try? FileManager.default.removeItem(atPath: path + end)
-      }
-    }
+    removeCopy()
+    defer { removeCopy() }
     try await store.backup(to: path)
     let copy = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
