@@ -39,7 +39,8 @@ public actor ReplicaStore {
   /// Opens a scope, and creates the scope and the file if they do not exist.
   ///
   /// If the file is a restored backup or a copy, the replica gets a new device
-  /// ID. See ``deviceChange``.
+  /// ID. See ``deviceChange``. If the file cannot be written, the store is opened
+  /// for reading. See ``writeError``.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
