@@ -51,7 +51,7 @@ public enum Seeds {
         for verb in verbs { transaction.perform(verb) }
       }
       let undo = try? report?.undo.map { try replica.undo($0) }
-      steps += [report?.undo, undo?.undo].compactMap { $0?.encoded() }
+      steps += [report?.undo, undo?.undo].compactMap { $0?.storedBytes }
     }
     return steps
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import _RejoinVerification
 
 /// A decoded message of any kind.
 enum Message {
@@ -20,9 +21,7 @@ enum Message {
     case "c": self = .replicaVersion(try ReplicaVersion(decoding: bytes))
     case "p": self = .stored(try ReplicaState(decoding: bytes))
     case "t": self = .token(try RestoreToken(decoding: bytes))
-    case "u":
-      self = .undoStep(
-        try UndoStep(decoding: bytes, dot: Dot(DeviceID(1), 1), name: nil))
+    case "u": self = .undoStep(try UndoStep(storedBytes: bytes))
     default: self = .delta(try Delta(decoding: bytes))
     }
   }
@@ -36,7 +35,7 @@ enum Message {
     case .replicaVersion(let clock): clock.encoded()
     case .stored(let stored): stored.encoded()
     case .token(let token): token.encoded()
-    case .undoStep(let step): step.encoded()
+    case .undoStep(let step): step.storedBytes
     }
   }
 
