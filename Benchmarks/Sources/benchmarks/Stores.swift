@@ -82,7 +82,9 @@ extension Suite {
       let edits = writes.map { (RecordID("Item", $0.id), $0.key, $0.value) }
       let store = try file.store()
       return Work(operations: count, expecting: count, setUp: {}) { _ in
-        try blocking {
+        // A store without its file refuses changes.
+        defer { withExtendedLifetime(file) {} }
+        return try blocking {
           var saves = 0
           for (id, key, value) in edits {
             let report = try await store.save {
@@ -141,7 +143,9 @@ extension Suite {
       let id = RecordID("Item", file.data.ids[0])
       let store = try file.store()
       return Work(operations: count, expecting: count, setUp: {}) { _ in
-        try blocking {
+        // A store without its file refuses changes.
+        defer { withExtendedLifetime(file) {} }
+        return try blocking {
           var failures = 0
           for i in 0..<count {
             do {
