@@ -99,9 +99,11 @@ extension ScopeParts {
   /// Takes a new device if the replica of an existing scope is a restored
   /// backup.
   ///
+  /// - Parameter found: The token when the scope was read.
   /// - Returns: The token, if it had to be stored.
-  func recognize(_ replica: Replica) throws -> RestoreToken? {
-    let found = try FoundToken(of: keeper)
+  func recognize(
+    _ replica: Replica, by found: FoundToken
+  ) throws -> RestoreToken? {
     replica.recognize(found.token(of: replica.stored))
     // The process can exit after it created the scope and before it stored the
     // token.

@@ -19,8 +19,9 @@ extension StoredScope {
         return try rows.claim(after: writer)
       }
       // No other writer can change the scope now.
-      try checkUnchanged()
-      try perform({ kept = try parts.recognize($0) ?? kept }) { _ in }
+      let found = try checkUnchanged()
+      try perform({ kept = try parts.recognize($0, by: found) ?? kept }) { _ in
+      }
     } catch { throw written(error) }
     writeError = nil
     file?.open(parts.name, by: observers, as: writer)
@@ -38,7 +39,9 @@ extension StoredScope {
 
   /// Throws an error if the previous writer changed the scope after it was read
   /// here.
-  private func checkUnchanged() throws {
+  ///
+  /// - Returns: The token.
+  private func checkUnchanged() throws -> FoundToken {
     let opened = try connection.reading { try parts.read(on: connection) }
     guard let opened,
       opened.replica.stored.encoded() == replica.stored.encoded()
@@ -48,5 +51,6 @@ extension StoredScope {
     }
     undoRows = opened.undoRows
     setUndoHistory()
+    return opened.found
   }
 }

@@ -38,7 +38,7 @@ extension StoredScope {
           ?? parts.create(from: initial, recovering: recovering, on: connection)
         if !opened.isNew {
           // Write the changes of opening: a new device ID and the token.
-          _ = try parts.recognize(opened.replica)
+          _ = try parts.recognize(opened.replica, by: opened.found)
           try opened.rows.write(opened.replica)
         }
         return (opened, try opened.rows.claim())

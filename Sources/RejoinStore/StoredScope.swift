@@ -287,21 +287,14 @@ package final class StoredScope {
   func keepToken() throws {
     if let kept, kept.covers(replica.restoreToken) { return }
     try claim()
-    try storeToken(replica.restoreToken)
-    replica.confirmTokenStored(replica.restoreToken)
-  }
-
-  /// Stores a token, unless another writer opened the scope.
-  func storeToken(_ token: RestoreToken) throws {
     do {
       // Hold the lock, because a later writer could store a later token.
-      try connection.changing {
+      kept = try connection.changing {
         try checkWriter()
         try checkFile()
-        try parts.store(token)
+        return try parts.keepToken(of: replica)
       }
     } catch { throw written(error) }
-    kept = token
   }
 
   /// Throws an error if the file was replaced while it was open.

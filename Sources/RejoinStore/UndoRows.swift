@@ -67,15 +67,10 @@ struct UndoRows {
     let known = Dictionary(
       rows.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
     var steps: [Dot: UndoStep] = [:]
-    try connection.run(
-      "SELECT \(UndoRow.columns), row_check, body FROM rejoin_undo "
-        + "WHERE scope = $1 ORDER BY step", [.integer(scope)]
-    ) { row in
-      let body = row.bytes(UndoRow.count + 1)
-      let read = UndoRow(row, byteCount: body.count)
-      guard read == known[read.number], let save = read.save,
-        read.check(of: body, in: scope) == row.integer(UndoRow.count)
-      else { return }
+    try UndoRows.read(scope, on: connection) { row, body, isIntact in
+      guard isIntact, row == known[row.number], let save = row.save else {
+        return
+      }
       steps[save.dot] = try? UndoStep(
         decoding: body, dot: save.dot, name: save.name)
     }
@@ -89,18 +84,29 @@ struct UndoRows {
     in scope: Int64, on connection: any SQLConnection
   ) throws -> [Int64] {
     var damaged: [Int64] = []
+    try read(scope, on: connection) { row, body, isIntact in
+      if !isIntact || row.isDamaged(body) { damaged.append(row.number) }
+    }
+    return damaged
+  }
+
+  /// Reads the rows of a scope with their bodies.
+  ///
+  /// - Parameter body: A closure that receives a row, its body, and whether they
+  ///   have their check.
+  private static func read(
+    _ scope: Int64, on connection: any SQLConnection,
+    _ body: (UndoRow, _ content: [UInt8], _ isIntact: Bool) -> Void
+  ) throws {
     try connection.run(
       "SELECT \(UndoRow.columns), row_check, body FROM rejoin_undo "
         + "WHERE scope = $1 ORDER BY step", [.integer(scope)]
     ) { row in
-      let body = row.bytes(UndoRow.count + 1)
-      let read = UndoRow(row, byteCount: body.count)
-      let check = read.check(of: body, in: scope)
-      if check != row.integer(UndoRow.count) || read.isDamaged(body) {
-        damaged.append(read.number)
-      }
+      let content = row.bytes(UndoRow.count + 1)
+      let read = UndoRow(row, byteCount: content.count)
+      let check = read.check(of: content, in: scope)
+      body(read, content, check == row.integer(UndoRow.count))
     }
-    return damaged
   }
 }
 

@@ -8,7 +8,7 @@ import _RejoinVerification
 
 @testable import RejoinStore
 
-/// Three stores whose changes send saves and then fail.
+/// Three stores send saves of changes that fail afterwards.
 ///
 /// Each save counts once and inserts a tag of its own. Therefore, the count
 /// differs from the number of tags if two saves have one dot.

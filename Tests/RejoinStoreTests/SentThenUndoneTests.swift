@@ -81,7 +81,8 @@ import Testing
     #expect(again.bytes == store.bytes)
   }
 
-  @Test func numberIsNotUsedAgain() throws {
+  /// Opens a store with a save, whose next save is sent and then undone.
+  private func storeThatSentAndUndid() throws -> StoredScope {
     let store = try open()
     try store.write("first")
     #expect(throws: Refused.self) {
@@ -90,20 +91,18 @@ import Testing
         throw Refused()
       }
     }
+    return store
+  }
+
+  @Test func numberIsNotUsedAgain() throws {
+    let store = try storeThatSentAndUndid()
     #expect(store.title == "first")
     try expectNewDevice(store)
   }
 
   /// The peer sends the save back before the next one.
   @Test func sentSaveComesBackWithoutAFault() throws {
-    let store = try open()
-    try store.write("first")
-    #expect(throws: Refused.self) {
-      try store.update { replica in
-        try saveAndSend(replica)
-        throw Refused()
-      }
-    }
+    let store = try storeThatSentAndUndid()
     try receive(store)
     #expect(store.title == "sent")
     try expectNewDevice(store)

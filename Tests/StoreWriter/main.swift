@@ -8,7 +8,7 @@
 //   StoreWriter FILE SEED --steps N  closes the store after N steps, and has the
 //                                    log written into the file after every few
 //   StoreWriter FILE SEED --copies   copies the store into FILE.copy-1, FILE.copy-2
-//                                    and so on, and says `copied I`
+//                                    and so on, and prints `copied I`
 //   StoreWriter FILE SEED --reading WHO
 //                                    opens a store that cannot be written, by
 //                                    `nobody`, or by a `limited` process
@@ -17,7 +17,7 @@
 // of the replica and the number of changes of the device ID; then `saved N STATE`
 // after each save, `merged N STATE` after each delta that came, and `sent N STATE`
 // after each that may be sent. Every fourth process cannot write when it opens the
-// store, and says `claimed N STATE CHANGES` after the first change.
+// store. It prints `claimed N STATE CHANGES` after the first change.
 
 import Foundation
 import Rejoin
