@@ -357,8 +357,8 @@ public actor ReplicaStore {
   /// does not contain the restore token, so an app that opens the copy as a
   /// store gets a new device ID.
   ///
-  /// - Parameter path: The path of the copy. Neither the file nor a log (`-wal`)
-  ///   next to it must exist.
+  /// - Parameter path: The path of the copy. Neither the file nor a log
+  ///   (`-wal`, `-journal`) next to it must exist.
   /// - Throws: ``StoreError/closed`` or ``StoreError/notCopied(_:)``. After an
   ///   error, the path has no copy, or a complete one.
   /// - Complexity: O(*n*), where *n* is the size of the file.

@@ -68,9 +68,11 @@ extension StoredScope {
     if failure == .closed { throw .closed }
     let copy = DurableFile(path: path)
     do { try DurableFile.check(path) } catch { throw .notCopied(error) }
-    // SQLite would read an existing log into the copy.
-    let log = DurableFile(path: copy.path + "-wal")
-    if path.isEmpty || copy.exists || log.exists {
+    // SQLite would read an existing log or journal into the copy.
+    let isTaken = ["", "-wal", "-journal"].contains {
+      DurableFile(path: copy.path + $0).exists
+    }
+    if path.isEmpty || isTaken {
       throw .notCopied(
         SQLError(
           .cannotOpen, "\"\(path)\" or its log exists, or is not a file path"))

@@ -84,7 +84,9 @@ import Testing
     // The log of a store that was at this path.
     let log = folder.file("log.sqlite")
     try Data("mine".utf8).write(to: URL(filePath: log + "-wal"))
-    for path in [copy, log, folder.path, "", folder.file("a\0b")] {
+    let journal = folder.file("journal.sqlite")
+    try Data("mine".utf8).write(to: URL(filePath: journal + "-journal"))
+    for path in [copy, log, journal, folder.path, "", folder.file("a\0b")] {
       let error = #expect(throws: StoreError.self) { try store.copy(to: path) }
       guard case .notCopied = error else {
         Issue.record("\(String(describing: error))")

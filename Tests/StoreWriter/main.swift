@@ -157,7 +157,7 @@ private struct Writer {
 
   /// Removes the copy, whose log may be left by another process.
   private func removeCopy() {
-    for end in ["", ".token", "-wal", "-shm"] {
+    for end in ["", ".token", "-wal", "-shm", "-journal"] {
       try? FileManager.default.removeItem(atPath: path + ".copy" + end)
     }
   }
