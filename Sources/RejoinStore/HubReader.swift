@@ -9,15 +9,21 @@ import RejoinSQL
 enum HubQueries {
   /// Reads the row of the scope with a name, and then the rows of its devices.
   ///
-  /// One statement reads one state of the database in one round trip.
+  /// One statement reads one state of the database in one round trip. The
+  /// records with fields ahead of the version come last. They have no ID of a
+  /// device.
   static func scope(_ dialect: SQLDialect) -> String {
     let devices = dialect.lookup(
       "device, id, n, time, digest, forked, row_check", in: "rejoin_device",
       as: "d", where: "d.scope = s.scope")
+    let ahead = dialect.lookup(
+      "record", in: "rejoin_touch", as: "t", where: "t.device = -s.scope")
     return "SELECT \(ScopeRow.columns) FROM rejoin_scope WHERE name = $1 "
       + "UNION ALL SELECT d.device, d.id, d.n, d.time, '', d.digest, "
       + "d.forked, d.row_check, 0 FROM rejoin_scope s \(devices) "
-      + "WHERE s.name = $1"
+      + "WHERE s.name = $1 "
+      + "UNION ALL SELECT t.record, '', 0, 0, '', 0, 0, 0, 0 "
+      + "FROM rejoin_scope s \(ahead) WHERE s.name = $1"
   }
 
   /// Reads the records that a condition selects for each row of a source.
@@ -130,7 +136,8 @@ extension RecordReader {
   mutating func readTouched(
     since missing: MissingChanges, limit: Int
   ) throws {
-    guard let saves = touchingSaves(missing) else { return }
+    guard let saves = saves(of: missing.intervals.keys, since: missing.known)
+    else { return }
     try connection.run(
       HubQueries.touchedRecords(connection.dialect),
       [saves, .integer(Int64(min(limit, .max - 1)) + 1)]
@@ -149,7 +156,11 @@ extension RecordReader {
   mutating func readPart(
     of missing: MissingChanges, byteLimit: Int, recordLimit: Int
   ) throws -> RecordID? {
-    guard let saves = touchingSaves(missing) else { return nil }
+    guard let saves = saves(of: missing.intervals.keys, since: missing.known)
+    else {
+      try readAhead()
+      return nil
+    }
     // Read more than the limit, because a row is larger than its record in a
     // delta.
     let limit = min(max(byteLimit, 1), .max / 4) / 4 * 5 + 1
@@ -158,8 +169,8 @@ extension RecordReader {
       HubQueries.touchCount(connection.dialect), saves, .integer(few + 1))
     let isEnd =
       try count ?? 0 > few
-      ? readFollowing(missing.after, limit, recordLimit)
-      : readTouched(saves, after: missing.after, limit, recordLimit)
+      ? readFollowing(missing.range.after, limit, recordLimit)
+      : readTouched(saves, after: missing.range.after, limit, recordLimit)
     return isEnd ? nil : last
   }
 
@@ -225,17 +236,43 @@ extension RecordReader {
     }
   }
 
-  /// Returns the devices with missing saves and the last known save of each, as
-  /// a value for ``HubQueries``.
+  /// Reads the records with fields ahead of the version.
+  mutating func readAhead() throws {
+    try HubQueries.numberedRecords.run(
+      ahead.map { [.integer($0)] }, in: row.scope, on: connection
+    ) { row in
+      try add(row)
+    }
+  }
+
+  /// Reads the first records that saves of some devices touched.
   ///
-  /// - Returns: The value, or `nil` if no saves are missing.
-  private func touchingSaves(_ missing: MissingChanges) -> SQLValue? {
+  /// - Parameters:
+  ///   - ends: For each device, the record after which to search.
+  ///   - known: The saves before those to find.
+  ///   - limit: The maximum number of records of each device.
+  mutating func readTouched(
+    after ends: [DeviceID: RecordID?], since known: VectorClock, limit: Int
+  ) throws {
+    for (device, end) in ends {
+      guard let saves = saves(of: [device], since: known) else { continue }
+      _ = try readTouched(saves, after: end, .max, numbers.count + limit)
+    }
+  }
+
+  /// Returns devices and the last known save of each, as a value for
+  /// ``HubQueries``.
+  ///
+  /// - Returns: The value, or `nil` if no device has a row.
+  private func saves(
+    of some: some Sequence<DeviceID>, since known: VectorClock
+  ) -> SQLValue? {
     // Pass a list, so that one statement serves any number of devices.
-    let list = missing.intervals.keys.compactMap { device in
+    let list = some.compactMap { device in
       devices[device].map { number in
         // Greater numbers are stored as `Int64.max`, so always find this
         // number.
-        let known = min(Int64(clamping: missing.known[device]), .max - 1)
+        let known = min(Int64(clamping: known[device]), .max - 1)
         return "[\(number),\(known)]"
       }
     }

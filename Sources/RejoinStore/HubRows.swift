@@ -12,6 +12,8 @@ struct HubRows {
   /// The number of each device's row, or zero for a row that this request
   /// added.
   private(set) var devices: [DeviceID: Int64] = [:]
+  /// The row numbers of the listed records with fields ahead of the version.
+  private var ahead: Set<Int64> = []
   /// The replica that was read.
   private let before: ReplicaState
 
@@ -26,9 +28,10 @@ struct HubRows {
 
   private init(
     _ row: ScopeRow, _ records: RecordRows, _ devices: [DeviceID: Int64],
-    _ stored: ReplicaState
+    ahead: [Int64], _ stored: ReplicaState
   ) {
     (self.row, self.records, self.devices) = (row, records, devices)
+    self.ahead = Set(ahead)
     (before, storedRow) = (stored, row)
   }
 
@@ -42,12 +45,15 @@ struct HubRows {
   ) throws -> (rows: HubRows, stored: ReplicaState)? {
     try ScopeRow.checkLength(of: name)
     var (scope, devices) = (nil as ScopeRow?, [] as [DeviceRow])
+    var ahead: [Int64] = []
     try connection.run(HubQueries.scope(connection.dialect), [.bytes(name)]) {
       row in
       if scope == nil {
         let row = try ScopeRow(row)
         guard row.isOfHub else { throw StoreError.scopeBelongsToDevice }
         scope = row
+      } else if row.withBytes(1, \.isEmpty) {
+        ahead.append(row.integer(0))
       } else {
         devices.append(try DeviceRow(row))
       }
@@ -60,11 +66,14 @@ struct HubRows {
       let numbers = try DeviceRow.add(devices, of: scope, to: &assembly)
       try assembly.endSaves()
       var reader = RecordReader(
-        scope, numbers, assembly, patching: patching, on: connection)
+        scope, numbers, ahead: ahead, assembly, patching: patching,
+        on: connection)
       try choose(&reader)
       try reader.readPatchesOfRecords()
       let (records, stored) = try reader.finished()
-      return (HubRows(scope, records, numbers, stored), stored)
+      return (
+        HubRows(scope, records, numbers, ahead: ahead, stored), stored
+      )
     } catch let error as WireError {
       throw StoreError.damaged("in the row of the replica: \(error.detail)")
     }
@@ -114,6 +123,23 @@ extension HubRows {
       + "DO UPDATE SET n = excluded.n"
   }
 
+  /// A row of `rejoin_touch` with the negative number of its scope lists a
+  /// record with fields ahead of the version.
+  private static let listAhead = RowStatement(
+    .bytes("entity"), .bytes("key")
+  ) { dialect, rows in
+    let record = dialect.lookup(
+      "record", in: "rejoin_record", as: "r",
+      where: "r.scope = u.scope AND r.entity = u.entity AND r.key = u.key")
+    return "INSERT INTO rejoin_touch (scope, record, device, n) "
+      + "SELECT u.scope, r.record, -u.scope, 0 FROM \(rows) \(record)"
+  }
+
+  private static let unlistAhead = RowStatement(.integer("record")) { _, rows in
+    "DELETE FROM rejoin_touch WHERE (record, device) IN "
+      + "(SELECT u.record, -u.scope FROM \(rows))"
+  }
+
   /// Writes the changes of a replica.
   mutating func write(
     _ replica: Replica, on connection: any SQLConnection
@@ -144,6 +170,7 @@ extension HubRows {
     try writeDevices(of: replica.stored, touching: added, connection)
     try HubRows.writeRecords.run(bodies, in: row.scope, on: connection)
     try HubRows.writeTouches.run(touches, in: row.scope, on: connection)
+    try writeAhead(of: replica, connection)
     try writeHead(of: replica.stored, connection)
   }
 
@@ -204,6 +231,21 @@ extension HubRows {
           .integer(save.isForked ? 1 : 0), .integer(save.check(of: device)),
         ]
       }, in: row.scope, on: connection)
+  }
+
+  /// Writes which records have fields ahead of the version.
+  private func writeAhead(
+    of replica: Replica, _ connection: any SQLConnection
+  ) throws {
+    var (listed, new) = (ahead, [] as [[SQLValue]])
+    for position in HubScopes.listedRecords(of: replica)
+    where listed.remove(records.number(at: position) ?? 0) == nil {
+      let id = replica.stored.recordID(at: position)
+      new.append([.utf8(id.entity), .utf8(id.key)])
+    }
+    try HubRows.unlistAhead.run(
+      listed.map { [.integer($0)] }, in: row.scope, on: connection)
+    try HubRows.listAhead.run(new, in: row.scope, on: connection)
   }
 
   private mutating func writeHead(

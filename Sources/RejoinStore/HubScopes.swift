@@ -42,49 +42,62 @@ package final class HubScopes {
     } catch { throw StoreError(opening: error) }
   }
 
+  /// The maximum number of fields ahead of the version that a scope lists.
+  ///
+  /// Every version of every device lists them, so a member could otherwise make
+  /// all versions large.
+  static let aheadLimit = 256
+
+  /// Returns the records with fields ahead of the version that a scope lists.
+  ///
+  /// Every request reads them, so their size is limited, too.
+  static func listedRecords(of replica: Replica) -> [Int] {
+    replica.recordsAhead(fieldLimit: aheadLimit, byteLimit: 1 << 20)
+  }
+
   /// Whether one transaction at a time can write to the database.
   var hasOneWriter: Bool { connection.dialect == .sqlite }
 
   /// Whether the connection can serve another request.
   var isIdle: Bool { connection.isIdle }
 
-  /// Returns the saves of a scope, without the fields ahead of them.
+  /// Returns the saves of a scope, and the fields ahead of them.
   package func version(of scope: String) throws(StoreError) -> ReplicaVersion {
-    try read(scope, choosing: { _ in }) { replica, _ in replica.version }
-  }
-
-  /// Returns the saves of a scope that a version lacks.
-  ///
-  /// The delta contains a field that is ahead of the hub's version only if it
-  /// also contains a save that touched this field.
-  package func delta(
-    since basis: ReplicaVersion, in scope: String
-  ) throws(StoreError) -> Delta? {
-    try read(scope) { reader in
-      try reader.readTouched(
-        since: reader.missingChanges(since: basis),
-        limit: limits.recordsPerDelta)
-    } body: { replica, _ in
-      replica.deltaOfIntervals(since: basis)
+    try read(scope, choosing: { try $0.readAhead() }) { replica, _ in
+      replica.version
     }
   }
 
-  /// Returns a part of the saves of a scope that a version lacks.
+  /// Returns the saves of a scope that a version lacks, or a part of them.
   ///
   /// See ``Replica/delta(since:byteLimit:)``.
+  ///
+  /// - Parameter byteLimit: The maximum number of bytes of the records of a
+  ///   part, or `nil` for one delta of all saves. Prefixes and fields ahead of
+  ///   the version always follow in parts.
   package func delta(
-    since basis: ReplicaVersion, byteLimit: Int, in scope: String
+    since basis: ReplicaVersion, byteLimit: Int? = nil, in scope: String
   ) throws(StoreError) -> Delta? {
-    var (missing, end) = (nil as MissingChanges?, nil as RecordID?)
+    var (missing, limit) = (nil as MissingChanges?, byteLimit)
+    var end: RecordID?
     return try read(scope) { reader in
-      let changes = reader.missingChanges(since: basis, inParts: true)
+      var changes = reader.missingChanges(
+        since: basis, as: limit == nil ? .intervals : .part)
+      if changes.intervals.isEmpty, limit == nil {
+        limit = .max
+        changes = reader.missingChanges(since: basis, as: .part)
+      }
       missing = changes
-      end = try reader.readPart(
-        of: changes, byteLimit: byteLimit, recordLimit: limits.recordsPerDelta)
+      if let limit {
+        end = try reader.readPart(
+          of: changes, byteLimit: limit, recordLimit: limits.recordsPerDelta)
+      } else {
+        try reader.readTouched(since: changes, limit: limits.recordsPerDelta)
+      }
     } body: { replica, _ in
       // If the scope does not exist, no changes are missing.
       missing.flatMap {
-        replica.delta(of: $0, byteLimit: byteLimit, readThrough: end)
+        replica.delta(of: $0, byteLimit: limit, readThrough: end)
       }
     }
   }
@@ -150,17 +163,29 @@ package final class HubScopes {
     _ changes: [HubChange], in name: [UInt8]
   ) throws -> [Result<MergeReport, any Error>] {
     try transactions.lock(name)
-    var (rows, stored) = try read(name) { reader in
-      for change in changes { try reader.read(change) }
+    var (uncovered, known) = ([:] as [DeviceID: RecordID?], VectorClock())
+    while true {
+      var (rows, stored) = try read(name) { reader in
+        for change in changes { try reader.read(change) }
+        try reader.readAhead()
+        try reader.readTouched(
+          after: uncovered, since: known, limit: HubScopes.aheadLimit + 1)
+      }
+      let replica = replica(stored)
+      replica.markRecordsChanged()
+      var added: Set<DeviceID> = []
+      let results = changes.map { make($0, in: replica, of: rows, &added) }
+      // If a prefix shrank, fields that it covered are ahead. Read them first.
+      let shrunk = replica.state.shrunkPrefixes(since: stored)
+      if uncovered.isEmpty, !shrunk.isEmpty {
+        (uncovered, known) = (shrunk, stored.version.vectorClock)
+        continue
+      }
+      if rows.differ(from: replica) {
+        try rows.write(replica, on: connection)
+      }
+      return results
     }
-    let replica = replica(stored)
-    replica.markRecordsChanged()
-    var added: Set<DeviceID> = []
-    let results = changes.map { make($0, in: replica, of: rows, &added) }
-    if rows.differ(from: replica) {
-      try rows.write(replica, on: connection)
-    }
-    return results
   }
 
   /// Performs a change, unless it is refused.
@@ -177,32 +202,51 @@ package final class HubScopes {
         replica.recordVersion(
           version, of: device, beside: rows.devices.keys))
     case .join(let delta, let check):
-      let before = replica.state
-      // Now record only the effect of this change.
-      let changed = replica.takeChangedRecords()
-      let report = replica.apply(delta, reporting: .faults)
-      let devices = replica.state.authors(since: before)
-        .union(delta.intervals.keys).union(report.forkedDevices)
-        .union(report.equivocations.map(\.device))
-      let newDevices = devices.filter {
-        rows.devices[$0] == nil && before.version[$0].sequence == 0
-          && !added.contains($0)
-      }
-      do {
-        try check(Hub.Write(devices: devices, newDevices: newDevices.count))
-        let count = rows.devices.count + added.count + newDevices.count
-        if !newDevices.isEmpty, count > limits.devicesPerScope {
-          throw StoreError.tooManyDevices(limit: limits.devicesPerScope)
-        }
-        try checkSizes(in: replica, since: before)
-      } catch {
-        replica.revert(to: before)
-        return .failure(error)
-      }
-      added.formUnion(newDevices)
-      replica.markChanged(changed)
-      return .success(report)
+      return join(delta, check, in: replica, of: rows, &added)
     }
+  }
+
+  /// Joins a delta, unless it is refused.
+  ///
+  /// A delta without intervals has only fields ahead of its sender's version.
+  /// Nobody may have the rest of their saves, so the hub keeps as many as it
+  /// can list, and ignores the others.
+  private func join(
+    _ delta: Delta, _ check: (Hub.Write) throws -> Void, in replica: Replica,
+    of rows: HubRows, _ added: inout Set<DeviceID>
+  ) -> Result<MergeReport, any Error> {
+    let before = replica.state
+    // Now record only the effect of this change.
+    let changed = replica.takeChangedRecords()
+    let report = replica.apply(delta, reporting: .faults)
+    let hasIntervals = !delta.intervals.isEmpty
+    let listed = HubScopes.listedRecords(of: replica)
+    if !hasIntervals, listed.count < replica.state.recordsAheadCount {
+      replica.revert(to: before)
+      if delta.fieldCount == 1 { return .success(MergeReport()) }
+      return join(delta.split(into: 2)[0], check, in: replica, of: rows, &added)
+    }
+    let devices = replica.state.authors(since: before)
+      .union(delta.intervals.keys).union(report.forkedDevices)
+      .union(report.equivocations.map(\.device))
+    let newDevices = devices.filter {
+      rows.devices[$0] == nil && before.version[$0].sequence == 0
+        && !added.contains($0)
+    }
+    do {
+      try check(Hub.Write(devices: devices, newDevices: newDevices.count))
+      let count = rows.devices.count + added.count + newDevices.count
+      if !newDevices.isEmpty, count > limits.devicesPerScope {
+        throw StoreError.tooManyDevices(limit: limits.devicesPerScope)
+      }
+      try checkSizes(in: replica, since: before)
+    } catch {
+      replica.revert(to: before)
+      return hasIntervals ? .failure(error) : .success(MergeReport())
+    }
+    added.formUnion(newDevices)
+    replica.markChanged(changed)
+    return .success(report)
   }
 
   /// Checks the sizes of the records that a delta changed.

@@ -44,7 +44,6 @@ public struct HubSession: Sendable {
     _ delta: Delta, in scope: String
   ) async throws -> MergeReport {
     let name = try name(scope)
-    if delta.intervals.isEmpty { return MergeReport() }
     try hub.limits.check(delta)
     let check = check
     return try await hub.changes.make(

@@ -8,6 +8,8 @@ struct RecordReader {
   let row: ScopeRow
   /// The number of each device's row.
   let devices: [DeviceID: Int64]
+  /// The row numbers of the records with fields ahead of the version.
+  let ahead: [Int64]
   /// The greatest ID of a record that was read.
   var last: RecordID?
   /// The number of bytes in the bodies that were read.
@@ -23,10 +25,12 @@ struct RecordReader {
   let connection: any SQLConnection
 
   init(
-    _ row: ScopeRow, _ devices: [DeviceID: Int64], _ assembly: StoredAssembly,
-    patching: Patching, on connection: any SQLConnection
+    _ row: ScopeRow, _ devices: [DeviceID: Int64], ahead: [Int64] = [],
+    _ assembly: StoredAssembly, patching: Patching,
+    on connection: any SQLConnection
   ) {
     (self.row, self.devices, self.assembly) = (row, devices, assembly)
+    self.ahead = ahead
     self.connection = connection
     self.patching = patching
     numbers.reserveCapacity(Int(clamping: min(row.records, 1 << 16)))
@@ -137,9 +141,9 @@ struct RecordReader {
 
   /// Returns the changes of the scope that a version lacks.
   func missingChanges(
-    since basis: ReplicaVersion, inParts: Bool = false
+    since basis: ReplicaVersion, as form: MissingChanges.Form
   ) -> MissingChanges {
-    assembly.missingChanges(since: basis, inParts: inParts)
+    assembly.missingChanges(since: basis, as: form)
   }
 
   /// Returns the records that were read.

@@ -77,6 +77,7 @@ package struct StoreSummary {
     of row: ScopeRow, _ rows: ScopeRows, _ stored: ReplicaState,
     _ connection: any SQLConnection
   ) throws {
+    let scope = row.scope
     var touches: Set<[Int64]> = []
     if row.isOfHub {
       for (position, record) in rows.records.numbers.enumerated() {
@@ -86,12 +87,18 @@ package struct StoreSummary {
         }
       }
     }
+    var stored = stored
+    let ahead = Set(
+      stored.recordsAhead(fieldLimit: .max, byteLimit: .max).map {
+        rows.records.numbers[$0]
+      })
     try connection.run(
       "SELECT record, device, n FROM rejoin_touch WHERE scope = $1",
-      [.integer(row.scope)]
+      [.integer(scope)]
     ) { row in
       let touch = [row.integer(0), row.integer(1), row.integer(2)]
-      if touches.remove(touch) == nil {
+      let isListed = touch[1] == -scope && ahead.contains(touch[0])
+      if !isListed, touches.remove(touch) == nil {
         throw StoreError.damaged(
           "in the touches of row \(touch[0]) of the records")
       }

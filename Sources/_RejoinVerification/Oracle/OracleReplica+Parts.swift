@@ -6,6 +6,8 @@ struct OracleRange: Hashable {
   let after: RecordID?
   let through: RecordID?
   let sender: DeviceID
+  /// The end of the sender's prefix that the part belongs to.
+  var end: RecordID?
 
   func contains(_ id: RecordID) -> Bool {
     (after.map { $0 < id } ?? true) && (through.map { id <= $0 } ?? true)
@@ -138,13 +140,81 @@ extension OracleReplica {
   /// - Parameters:
   ///   - through: The last record of the part, or `nil` if it is the last part.
   ///   - basis: The receiver's clock.
+  ///   - own: The devices that this installation saved under.
   func part(
-    through: RecordID?, since basis: VectorClock, at receiver: OracleReplica
+    through: RecordID?, since basis: VectorClock, at receiver: OracleReplica,
+    own: Set<DeviceID>
   ) -> OracleDelta? {
-    guard var part = delta(since: basis, at: receiver) else { return nil }
+    var part = delta(since: basis, at: receiver) ?? OracleDelta()
+    // A receiver may refuse the saves of others, and must then get these.
+    let first = part.intervals.filter {
+      own.contains($0.key) || $0.key.isImport
+    }
+    if !first.isEmpty { part.intervals = first }
+    var (after, end) = (part.goOn(at: receiver), nil as RecordID?)
+    if part.intervals.isEmpty {
+      (after, end) = sendOn(to: receiver, since: basis, in: &part)
+    }
+    if !part.intervals.isEmpty {
+      part.fields = held.filter { path, _ in
+        field(path).clock.entries.contains {
+          part.intervals[$0.device] != nil && $0.count > basis[$0.device]
+        }
+      }
+    }
+    if after != nil || end != nil || through != nil {
+      let range = OracleRange(
+        after: after, through: through ?? end, sender: device, end: end)
+      part.range = range
+      part.fields = part.fields.filter { range.contains($0.key.id) }
+    }
+    return part.fields.isEmpty && part.intervals.isEmpty ? nil : part
+  }
+
+  /// Adds the saves that the receiver lacks of the first prefix whose records
+  /// it lacks.
+  ///
+  /// - Returns: The end of the receiver's prefix of the same saves, and the end
+  ///   of this prefix.
+  private func sendOn(
+    to receiver: OracleReplica, since basis: VectorClock,
+    in part: inout OracleDelta
+  ) -> (after: RecordID?, end: RecordID?) {
+    let news = prefixes.filter { device, prefix in
+      guard prefix.save.to > basis[device] else { return false }
+      let held = receiver.prefixes[device]
+      return held.map {
+        ($0.save.to, $0.through) < (prefix.save.to, prefix.through)
+      } ?? true
+    }
+    let first = news.min {
+      ($0.value.through, $0.key) < ($1.value.through, $1.key)
+    }
+    guard let first else { return (nil, nil) }
+    func start(_ device: DeviceID) -> RecordID? {
+      let held = receiver.prefixes[device]
+      return held?.save.to == prefixes[device]?.save.to ? held?.through : nil
+    }
+    for (device, prefix) in news
+    where prefix.through == first.value.through
+      && start(device) == start(first.key)
+    {
+      part.intervals[device] = .init(
+        from: basis[device], to: prefix.save.to, time: prefix.save.time)
+    }
+    return (start(first.key), first.value.through)
+  }
+}
+
+extension OracleDelta {
+  /// Limits the saves to those that continue prefixes of the receiver, if any
+  /// do.
+  ///
+  /// - Returns: The least end of these prefixes.
+  fileprivate mutating func goOn(at receiver: OracleReplica) -> RecordID? {
     var after: RecordID?
-    var continued: [DeviceID: OracleDelta.Interval] = [:]
-    for (device, interval) in part.intervals {
+    var continued: [DeviceID: Interval] = [:]
+    for (device, interval) in intervals {
       guard let prefix = receiver.prefixes[device] else { continue }
       let isLess = prefix.save.to <= interval.to
       continued[device] = .init(
@@ -152,23 +222,8 @@ extension OracleReplica {
         time: isLess ? prefix.save.time : interval.time)
       after = min(after ?? prefix.through, prefix.through)
     }
-    if after != nil {
-      part.intervals = continued
-      part.fields = missing(
-        since: basis, at: receiver, beside: continued.keys
-      ).filter { path, _ in
-        // Saves of other devices follow in a later transfer.
-        field(path).clock.entries.contains {
-          continued[$0.device] != nil && $0.count > basis[$0.device]
-        }
-      }
-    }
-    if after != nil || through != nil {
-      let range = OracleRange(after: after, through: through, sender: device)
-      part.range = range
-      part.fields = part.fields.filter { range.contains($0.key.id) }
-    }
-    return part
+    if after != nil { intervals = continued }
+    return after
   }
 }
 

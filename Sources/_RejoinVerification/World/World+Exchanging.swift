@@ -145,12 +145,13 @@ extension World {
     let message = replica.part(since: basis, byteLimit: byteLimit)
     let outline = message.map { replica.outline(of: $0) }
     let part = model.part(
-      through: outline?.range?.through, since: basis.vectorClock, at: receiver)
+      through: outline?.range?.through, since: basis.vectorClock, at: receiver,
+      own: replica.ownDevices ?? Set(model.ours))
     try agree(
       "a part of the unseen changes exists", message != nil, part != nil)
     guard let message, let outline, let part else { return nil }
     try agree("the start of a part", outline.range?.after, part.range?.after)
-    if let through = part.range?.through {
+    if let through = part.range?.through, through != part.range?.end {
       try agree("the end of a part", outline.fields.map(\.id).max(), through)
     }
     try check(outline, of: model, against: part, since: basis)

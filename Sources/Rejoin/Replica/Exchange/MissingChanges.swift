@@ -5,9 +5,9 @@ package struct MissingChanges: Sendable {
   /// The saves that the receiver is assumed to have, except those of forked
   /// devices.
   package private(set) var known: VectorClock
-  /// The end of the prefix that this delta continues, or `nil` without a
-  /// prefix.
-  package private(set) var after: RecordID?
+  /// The records after the prefix that the delta continues, and up to the end of
+  /// the prefix that it sends on.
+  package private(set) var range = RecordRange()
   /// The saves of each device that the version contains and the receiver lacks.
   package private(set) var intervals: [DeviceID: SaveInterval] = [:]
   /// The fields that the receiver has ahead of its version and does not need
@@ -15,9 +15,21 @@ package struct MissingChanges: Sendable {
   private var ahead: [UInt64: VectorClock]
   /// The saves that only the receiver's first records contain.
   private var prefixes: [DeviceID: ReplicaVersion.DevicePrefix] = [:]
+  /// Whether to send the fields whose missing saves have no interval.
+  fileprivate private(set) var hasAhead = false
+
+  /// What a delta contains of the missing changes.
+  package enum Form {
+    /// All missing changes.
+    case whole
+    /// The fields that a save in an interval touched.
+    case intervals
+    /// The part to send first.
+    case part
+  }
 
   fileprivate init(
-    in stored: ReplicaState, since basis: ReplicaVersion, inParts: Bool
+    in stored: ReplicaState, since basis: ReplicaVersion, as form: Form
   ) {
     (known, ahead) = (basis.vectorClock, basis.fieldsAhead)
     var hasForks = false
@@ -41,12 +53,28 @@ package struct MissingChanges: Sendable {
       if from < to.sequence { intervals[device] = .init(from: from, to: to) }
     }
     if hasForks { ahead = [:] }
-    if inParts { goOn(since: basis, in: stored) }
-    if after == nil, !hasForks { prefixes = basis.devicePrefixes }
+    if form == .part {
+      keepOwn(of: stored)
+      goOn(since: basis, in: stored)
+      if intervals.isEmpty { sendOnPrefix(since: basis, in: stored) }
+    }
+    hasAhead = form == .whole || form == .part && intervals.isEmpty
+    if range.after == nil, !hasForks { prefixes = basis.devicePrefixes }
     // The delta may also reach replicas that did not show `basis`. If they
     // apply an interval, the delta must contain all fields that its saves
     // touched, including those that this receiver has ahead of its version.
     ahead = ahead.mapValues { [intervals] in $0.without(intervals) }
+  }
+
+  /// Limits the changes to the saves of the sender's own devices and of imports,
+  /// if the receiver lacks any.
+  ///
+  /// A receiver that refuses other devices' saves then does not refuse these.
+  private mutating func keepOwn(of stored: ReplicaState) {
+    let own = intervals.filter { device, _ in
+      device.isImport || stored.identity.contains(device)
+    }
+    if !own.isEmpty { intervals = own }
   }
 
   /// Limits the changes to the rest of a prefix, if the receiver has a useful
@@ -58,7 +86,7 @@ package struct MissingChanges: Sendable {
   private mutating func goOn(
     since basis: ReplicaVersion, in stored: ReplicaState
   ) {
-    var continued: [DeviceID: SaveInterval] = [:]
+    var (continued, after) = ([:] as [DeviceID: SaveInterval], nil as RecordID?)
     for (device, interval) in intervals {
       guard let prefix = basis.devicePrefixes[device],
         let to = stored.end(of: interval, of: device, in: prefix, since: basis),
@@ -67,7 +95,37 @@ package struct MissingChanges: Sendable {
       continued[device] = .init(from: interval.from, to: to)
       after = min(after ?? prefix.through, prefix.through)
     }
-    if after != nil { intervals = continued }
+    if after != nil {
+      (intervals, range) = (continued, RecordRange(after: after))
+    }
+  }
+
+  /// Adds intervals of the first prefix of the sender that the receiver lacks.
+  ///
+  /// The device that made the saves may be lost, and then no replica ever sends
+  /// all of their records.
+  private mutating func sendOnPrefix(
+    since basis: ReplicaVersion, in stored: ReplicaState
+  ) {
+    for prefix in stored.version.prefixes {
+      for (device, save) in prefix.saves.entries
+      where stored.canSendOn(save, of: device, since: basis) {
+        var start: RecordID?
+        if let held = basis.devicePrefixes[device] {
+          if held.save.sequence > save.sequence { continue }
+          if held.save.sequence == save.sequence { start = held.through }
+          if let start, start >= prefix.through { continue }
+        }
+        if intervals.isEmpty {
+          range = RecordRange(after: start, through: prefix.through)
+        }
+        // Devices with another start follow in later parts.
+        if start == range.after {
+          intervals[device] = .init(from: basis[device].sequence, to: save)
+        }
+      }
+      if !intervals.isEmpty { return }
+    }
   }
 
   /// Returns whether the receiver has a prefix of a device, or the delta has an
@@ -88,7 +146,7 @@ package struct MissingChanges: Sendable {
     _ clock: @autoclosure () -> VectorClock, in record: RecordID,
     _ digest: @autoclosure () -> UInt64
   ) -> Bool {
-    if let after, record <= after { return false }
+    if !range.contains(record) { return false }
     if ahead.isEmpty, prefixes.isEmpty { return true }
     let ahead = ahead.isEmpty ? nil : ahead[digest()]
     // A join of the clocks would depend on the number of all devices.
@@ -131,25 +189,32 @@ extension ReplicaState {
     return end?.isForked ?? false ? interval.to : end
   }
 
-  /// Returns the changes that a receiver at `basis` lacks.
+  /// Returns whether a prefix's save can end an interval for a receiver.
   ///
-  /// - Parameter inParts: Whether to continue from a prefix of `basis`.
+  /// It cannot if the device is forked, because a prefix has only one of the
+  /// histories.
+  fileprivate func canSendOn(
+    _ save: DeviceSave, of device: DeviceID, since basis: ReplicaVersion
+  ) -> Bool {
+    let held = basis.devicePrefixes[device]?.save
+    let isForked =
+      save.isForked || held?.isForked ?? false
+      || held?.contradicts(save) ?? false
+      || mayDiffer(device, from: basis[device])
+    return !isForked && save.sequence > basis[device].sequence
+  }
+
+  /// Returns the changes that a receiver at `basis` lacks.
   package func missingChanges(
-    since basis: ReplicaVersion, inParts: Bool = false
+    since basis: ReplicaVersion, as form: MissingChanges.Form
   ) -> MissingChanges {
-    MissingChanges(in: self, since: basis, inParts: inParts)
+    MissingChanges(in: self, since: basis, as: form)
   }
 
   /// Returns the delta with the missing changes.
-  ///
-  /// - Parameter withAhead: Whether to include the fields whose missing saves
-  ///   are all ahead of the version.
-  package mutating func delta(
-    of missing: MissingChanges, withAhead: Bool = true
-  ) -> Delta? {
+  package mutating func delta(of missing: MissingChanges) -> Delta? {
     _checkInvariants()
-    let locations = missingFields(
-      missing, of: devices(with: missing, withAhead: withAhead))
+    let locations = missingFields(missing, of: devices(with: missing))
     if locations.isEmpty, missing.intervals.isEmpty { return nil }
     return delta(at: locations, of: missing, through: nil)
   }
@@ -168,11 +233,10 @@ extension ReplicaState {
 
   /// Returns the devices whose saves may be missing.
   ///
-  /// A field ahead of the version can contain saves of any device. A part that
-  /// continues a prefix contains only the devices of the prefix.
-  func devices(with missing: MissingChanges, withAhead: Bool) -> [DeviceID] {
+  /// A field ahead of the version can contain saves of any device.
+  func devices(with missing: MissingChanges) -> [DeviceID] {
     let devices = Array(missing.intervals.keys)
-    if !withAhead || missing.after != nil { return devices }
+    if !missing.hasAhead { return devices }
     if !ahead.isEmpty { return index.devices }
     // The other fields are missing only if a prefix is.
     return devices
@@ -190,7 +254,7 @@ extension ReplicaState {
         fragments[location] = fragment(at: location, since: missing.known)
       }
     }
-    let range = RecordRange(after: missing.after, through: through)
+    let range = RecordRange(after: missing.range.after, through: through)
     return Delta(
       MessageContent(records, names, at: locations, fragments: fragments),
       missing.intervals, range: range.isWhole ? nil : range)

@@ -18,6 +18,46 @@ extension ReplicaState {
     return shown
   }
 
+  /// Returns the devices whose prefix contains less than in an earlier state,
+  /// with its end, or `nil` without a prefix.
+  package func shrunkPrefixes(
+    since before: ReplicaState
+  ) -> [DeviceID: RecordID?] {
+    var ends: [DeviceID: RecordID?] = [:]
+    for (device, prefix) in before.version.devicePrefixes
+    where !version.implies(prefix, of: device) {
+      ends.updateValue(version.devicePrefixes[device]?.through, forKey: device)
+    }
+    return ends
+  }
+
+  /// Returns the positions of the first records with fields ahead of the
+  /// version, in the order of their IDs.
+  ///
+  /// - Parameters:
+  ///   - fieldLimit: The maximum number of these fields.
+  ///   - byteLimit: The maximum number of bytes of the records.
+  package mutating func recordsAhead(
+    fieldLimit: Int, byteLimit: Int
+  ) -> [Int] {
+    let fields = Dictionary(grouping: ahead, by: \.record)
+    let order = fields.keys.map { Int($0) }.sorted {
+      records[$0].id < records[$1].id
+    }
+    var (count, size) = (0, 0)
+    for (place, position) in order.enumerated() {
+      count += fields[UInt32(position)]?.count ?? 0
+      size += byteBound(ofRecordAt: position, isTight: false)
+      if count > fieldLimit || size > byteLimit {
+        return Array(order.prefix(place))
+      }
+    }
+    return order
+  }
+
+  /// The number of records with fields ahead of the version.
+  package var recordsAheadCount: Int { Set(ahead.lazy.map(\.record)).count }
+
   /// The last save of each device that a field has seen beyond the version.
   var latestMissingSaves: VectorClock {
     let prefixes = VectorClock(

@@ -20,7 +20,7 @@ extension Replica {
   ///   where *n* is the number of its elements.
   public func delta(since basis: ReplicaVersion) -> Delta? {
     hasExported = true
-    return stored.delta(of: stored.missingChanges(since: basis))
+    return stored.delta(of: stored.missingChanges(since: basis, as: .whole))
   }
 
   /// Returns a delta of the first records with changes that `basis` lacks.
@@ -50,7 +50,7 @@ extension Replica {
   ) -> Delta? {
     hasExported = true
     return stored.delta(
-      of: stored.missingChanges(since: basis, inParts: true),
+      of: stored.missingChanges(since: basis, as: .part),
       byteLimit: byteLimit)
   }
 

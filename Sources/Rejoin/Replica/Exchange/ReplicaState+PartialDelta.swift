@@ -8,22 +8,20 @@ extension ReplicaState {
   /// - Parameters:
   ///   - byteLimit: The maximum number of bytes of the records. Only a single
   ///     record can exceed it. The list of devices comes on top.
-  ///   - withAhead: Whether to include the fields whose missing saves are all
-  ///     ahead of the version.
   ///   - end: The last record in this state, if later records are stored
   ///     elsewhere.
   /// - Complexity: O(*k* + log *n*), where *k* is the number of records from
   ///   the first to the last one in the delta, or of all changed records if
   ///   they are few, and *n* is the number of all records.
   package mutating func delta(
-    of missing: MissingChanges, byteLimit: Int, withAhead: Bool = true,
-    readThrough end: RecordID? = nil
+    of missing: MissingChanges, byteLimit: Int, readThrough end: RecordID? = nil
   ) -> Delta? {
     _checkInvariants()
     let limit = min(max(byteLimit, 1), 1 << 32)
     // The list of devices can be larger than the limit.
     let list = delta(at: [], of: missing, through: nil).message.bytes.count
-    var fields = MissingFields(of: missing, withAhead: withAhead, in: &self)
+    var fields = MissingFields(of: missing, in: &self)
+    let end = [end, missing.range.through].compactMap { $0 }.min()
     var (count, isCut) = (16, false)
     while true {
       fields.find(count + 1, in: &self)
@@ -81,12 +79,10 @@ private struct MissingFields {
   /// Whether the search is unfinished.
   private var isIncomplete: Bool
 
-  init(
-    of missing: MissingChanges, withAhead: Bool, in stored: inout ReplicaState
-  ) {
+  init(of missing: MissingChanges, in stored: inout ReplicaState) {
     self.missing = missing
-    last = missing.after
-    let devices = stored.devices(with: missing, withAhead: withAhead)
+    last = missing.range.after
+    let devices = stored.devices(with: missing)
     self.devices = Set(devices)
     // If there are more changes, reading the next records is faster than
     // finding all changes for each part.
@@ -124,9 +120,11 @@ private struct MissingFields {
   mutating func find(_ count: Int, in stored: inout ReplicaState) {
     while isIncomplete, ends.count < count {
       let positions = stored.positions(after: last, limit: 256)
-      isIncomplete = positions.count == 256
+      let next = positions.last.map { stored.records[Int($0)].id }
+      isIncomplete =
+        positions.count == 256 && next.map(missing.range.contains) ?? false
       for position in positions { find(in: stored, at: position) }
-      last = positions.last.map { stored.records[Int($0)].id }
+      last = next
     }
   }
 

@@ -50,6 +50,11 @@ package struct Identity: Equatable, Sendable {
     device == self.device || pulling.contains(device)
   }
 
+  /// Returns whether this installation saves under a device, or did so earlier.
+  func contains(_ device: DeviceID) -> Bool {
+    isOurs(device) || formerDevices.contains(device)
+  }
+
   /// Sets the device that stands for a server, or removes it if it is `nil`.
   mutating func setPullDevice(_ device: DeviceID?, for server: SchemaName) {
     if let old = pullDevices[server] { pulling.remove(old) }

@@ -48,21 +48,26 @@ extension Replica {
     stored.recordWritten(position, isPatched: isPatched)
   }
 
-  /// Returns the saves that a version lacks, without the fields whose unseen
-  /// saves are all ahead of this replica's version.
-  package func deltaOfIntervals(since basis: ReplicaVersion) -> Delta? {
-    stored.delta(of: stored.missingChanges(since: basis), withAhead: false)
+  /// Returns the delta with the missing changes.
+  ///
+  /// - Parameters:
+  ///   - byteLimit: The maximum number of bytes of the records of a part, or
+  ///     `nil` for all records.
+  ///   - end: The last record that this replica has, or `nil` if it has all
+  ///     records.
+  package func delta(
+    of missing: MissingChanges, byteLimit: Int?, readThrough end: RecordID?
+  ) -> Delta? {
+    byteLimit.map {
+      stored.delta(of: missing, byteLimit: $0, readThrough: end)
+    } ?? stored.delta(of: missing)
   }
 
-  /// Returns a part of the saves that a version lacks, without the same fields.
+  /// Returns the first records with fields ahead of the version.
   ///
-  /// - Parameter end: The last record that this replica has, or `nil` if it has
-  ///   all records.
-  package func delta(
-    of missing: MissingChanges, byteLimit: Int, readThrough end: RecordID?
-  ) -> Delta? {
-    stored.delta(
-      of: missing, byteLimit: byteLimit, withAhead: false, readThrough: end)
+  /// See ``ReplicaState/recordsAhead(fieldLimit:byteLimit:)``.
+  package func recordsAhead(fieldLimit: Int, byteLimit: Int) -> [Int] {
+    stored.recordsAhead(fieldLimit: fieldLimit, byteLimit: byteLimit)
   }
 
   /// Reverts the replica to the state that a store has.

@@ -159,9 +159,9 @@ package struct StoredAssembly {
 
   /// Returns the changes that `basis` lacks, after all saves are added.
   package func missingChanges(
-    since basis: ReplicaVersion, inParts: Bool
+    since basis: ReplicaVersion, as form: MissingChanges.Form
   ) -> MissingChanges {
-    stored.missingChanges(since: basis, inParts: inParts)
+    stored.missingChanges(since: basis, as: form)
   }
 
   /// Returns the stored replica, after all of its parts are added.

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Rejoin
+
+/// The order of parts: own saves, other saves, unfinished transfers, and fields
+/// ahead of the version.
+@Suite(.encodes) struct RelayedPartTests {
+  private let phone = Replica.empty(1)
+  private let tablet = Replica.empty(2)
+  private let laptop = Replica.empty(3)
+
+  private func write(
+    _ replica: Replica, _ keys: String..., name: String = "name"
+  ) throws {
+    try replica.save { transaction in
+      for key in keys { transaction[Sailor.self, key].name = name }
+    }
+  }
+
+  private func part(
+    _ one: Replica, to other: Replica, bytes: Int = 1
+  ) throws -> Delta {
+    try #require(one.delta(since: other.version, byteLimit: bytes))
+  }
+
+  /// Sends parts, at most `count`.
+  ///
+  /// - Returns: The parts.
+  @discardableResult
+  private func transfer(
+    _ one: Replica, to other: Replica, bytes: Int = 1, count: Int = 100
+  ) throws -> [Delta] {
+    var parts: [Delta] = []
+    while parts.count < count,
+      let part = one.delta(since: other.version, byteLimit: bytes)
+    {
+      try #require(parts.count < 100, "the transfer does not end")
+      parts.append(part)
+      guard other.apply(part).hasAdvanced else { break }
+    }
+    return parts
+  }
+
+  private func names(_ replica: Replica) -> [String?] {
+    ["a", "b", "c", "d"].map { replica[Sailor.self, $0]?.name }
+  }
+
+  // MARK: Own saves first
+
+  @Test func ownSavesComeBeforeOthers() throws {
+    try write(tablet, "a")
+    tablet.tell(phone)
+    try write(phone, "b")
+    // The limit has room for both.
+    let parts = try transfer(phone, to: laptop, bytes: 10_000)
+    #expect(
+      parts.map { Set($0.intervals.keys) } == [[DeviceID(1)], [DeviceID(2)]])
+    #expect(parts.map { $0.recordIDs.map(\.key) } == [["b"], ["a"]])
+    #expect(areEqual(phone, laptop))
+  }
+
+  /// Another device relays them like any saves.
+  @Test func savesOfAllKindsOfOwnDevicesComeFirst() throws {
+    try write(tablet, "z")
+    tablet.tell(phone)
+    try phone.importRows { $0[Sailor.self, "a"].name = "imported" }
+    try phone.importRows(from: "rest", modifiedAt: 1_750_000_000_000) {
+      $0[Sailor.self, "b"].name = "pulled"
+    }
+    try write(phone, "c")
+    let restored = Replica.opening(phone.state, token: nil, as: 7)
+    try write(restored, "d")
+    #expect(restored.device == DeviceID(7))
+    let first = try part(restored, to: laptop, bytes: 10_000)
+    #expect(Set(first.intervals.keys).isSuperset(of: restored.ownDevices))
+    #expect(first.intervals.keys.filter(\.isImport).count == 1)
+    #expect(first.intervals[tablet.device] == nil)
+    #expect(
+      Set(first.changes.filter { $0.id.entity == "Sailor" }.map(\.id.key))
+        == ["a", "b", "c", "d"])
+    let relayed = Replica.empty(8)
+    restored.tell(relayed)
+    try write(relayed, "e")
+    #expect(
+      Set(try part(relayed, to: laptop, bytes: 10_000).intervals.keys)
+        == Set([relayed.device] + first.intervals.keys.filter(\.isImport)))
+  }
+
+  @Test func prefixOfOwnSavesGoesOnBeforeAnother() throws {
+    try write(tablet, "a", "b", "c")
+    try transfer(tablet, to: laptop, count: 1)
+    tablet.tell(phone)
+    try write(phone, "b", "d")
+    let parts = try transfer(phone, to: laptop)
+    #expect(
+      parts.map { Set($0.intervals.keys) }
+        == [[phone.device], [phone.device], [tablet.device], [tablet.device]])
+    #expect(areEqual(phone, laptop))
+  }
+
+  /// A receiver that refuses other devices' saves would refuse the part.
+  @Test func partWithSavesHasNoFieldAhead() throws {
+    try write(tablet, "a", "b")
+    phone.apply(try #require(tablet.delta()).split(into: 2)[0])
+    try write(phone, "c")
+    let parts = try transfer(phone, to: laptop, bytes: 10_000)
+    #expect(parts.map { $0.recordIDs.map(\.key) } == [["c"], ["a"]])
+    #expect(parts[1].intervals.isEmpty)
+    #expect(laptop.version == phone.version)
+    // A delta of all changes has both.
+    #expect(phone.delta()?.recordIDs.map(\.key) == ["a", "c"])
+  }
+
+  // MARK: Unfinished transfers
+
+  @Test func prefixIsSentOn() throws {
+    try write(phone, "a", "b", "c", "d")
+    try transfer(phone, to: tablet, count: 2)
+    let parts = try transfer(tablet, to: laptop)
+    #expect(parts.flatMap(\.recordIDs).map(\.key) == ["a", "b"])
+    #expect(
+      parts.map(\.range?.through?.key) == ["a", "b"]
+        && parts.map(\.range?.after?.key) == [nil, "a"])
+    #expect(laptop.version == tablet.version)
+    #expect(areEqual(laptop, tablet))
+    #expect(laptop.version.fieldsAhead.isEmpty)
+    // The phone comes back, and goes on where it was.
+    let rest = try transfer(phone, to: laptop)
+    #expect(rest.flatMap(\.recordIDs).map(\.key).prefix(2) == ["c", "d"])
+    #expect(areEqual(phone, laptop))
+  }
+
+  @Test func prefixGoesOnFromTheEndOfTheReceiver() throws {
+    try write(phone, "a", "b", "c", "d")
+    try transfer(phone, to: tablet, count: 3)
+    try transfer(phone, to: laptop, count: 1)
+    let part = try part(tablet, to: laptop, bytes: 10_000)
+    #expect(part.recordIDs.map(\.key) == ["b", "c"])
+    #expect(part.range?.after?.key == "a" && part.range?.through?.key == "c")
+    laptop.apply(part)
+    #expect(laptop.version == tablet.version)
+    // The longer prefix is not sent to, and its replica sends nothing back.
+    #expect(laptop.delta(since: tablet.version, byteLimit: 1) == nil)
+    #expect(tablet.delta(since: laptop.version, byteLimit: 1) == nil)
+  }
+
+  @Test func shorterPrefixOfTheSameSavesIsNotSent() throws {
+    try write(phone, "a", "b", "c", "d")
+    try transfer(phone, to: tablet, count: 1)
+    try transfer(phone, to: laptop, count: 3)
+    #expect(tablet.delta(since: laptop.version, byteLimit: 1) == nil)
+  }
+
+  /// Later saves count more than a later end.
+  @Test func prefixOfLaterSavesReplacesAnother() throws {
+    try write(phone, "a", "b", "c", "d", name: "1")
+    try transfer(phone, to: tablet, count: 3)
+    try write(phone, "a", name: "2")
+    try transfer(phone, to: laptop, count: 1)
+    #expect(laptop.version.prefixes[0].vectorClock == [phone.device: 2])
+    try transfer(laptop, to: tablet)
+    #expect(names(tablet) == ["2", "1", "1", nil])
+    #expect(tablet.version.prefixes == laptop.version.prefixes)
+    // The other records of the shorter prefix are then ahead.
+    #expect(tablet.version.fieldsAhead.count == 2)
+    try transfer(tablet, to: laptop)
+    #expect(laptop.version == tablet.version)
+    #expect(areEqual(laptop, tablet))
+  }
+
+  /// A prefix has saves of several devices. The receiver has one device's up to
+  /// another record.
+  @Test func devicesWithAnotherStartFollow() throws {
+    let watch = Replica.empty(4)
+    try write(phone, "a", "c", "d")
+    try write(watch, "b", "c", "d")
+    phone.tell(watch)
+    let relay = Replica.empty(5)
+    watch.tell(relay)
+    try transfer(relay, to: tablet, count: 3)
+    #expect(tablet.version.prefixes[0].vectorClock.entries.count == 2)
+    try transfer(phone, to: laptop, count: 1)
+    let parts = try transfer(tablet, to: laptop, bytes: 10_000)
+    #expect(
+      parts.map { Set($0.intervals.keys) } == [[phone.device], [watch.device]])
+    #expect(parts.map(\.range?.after?.key) == ["a", nil])
+    #expect(laptop.version == tablet.version)
+    #expect(areEqual(laptop, tablet))
+  }
+
+  @Test func completeSavesComeBeforePrefixes() throws {
+    try write(phone, "a", "b")
+    try transfer(phone, to: tablet, count: 1)
+    let watch = Replica.empty(4)
+    try write(watch, "d")
+    watch.tell(tablet)
+    let parts = try transfer(tablet, to: laptop, bytes: 10_000)
+    #expect(
+      parts.map { Set($0.intervals.keys) } == [[watch.device], [phone.device]])
+    #expect(names(laptop) == names(tablet))
+  }
+
+  @Test func fieldsAheadComeLast() throws {
+    try write(phone, "a", "b")
+    try transfer(phone, to: tablet, count: 1)
+    let watch = Replica.empty(4)
+    try write(watch, "c", "d")
+    tablet.apply(try #require(watch.delta()).split(into: 2)[1])
+    let parts = try transfer(tablet, to: laptop, bytes: 10_000)
+    #expect(parts.map { $0.recordIDs.map(\.key) } == [["a"], ["d"]])
+    #expect(laptop.version == tablet.version)
+  }
+
+  /// Large fields are sent whole or as new parts, since what the receiver has.
+  @Test func largeFieldsOfAPrefixAreSentOn() throws {
+    try phone.save { transaction in
+      for i in 0..<100 { transaction[Sailor.self, "a"].tags.insert("\(i)") }
+    }
+    for other in [tablet, laptop] { phone.tell(other) }
+    try phone.save { transaction in
+      transaction[Sailor.self, "a"].tags.insert("new")
+      transaction[Sailor.self, "b"].name = "name"
+    }
+    try transfer(phone, to: tablet, count: 1)
+    let part = try part(tablet, to: laptop)
+    #expect(part.changes[0].fragments.count == 1)
+    #expect(!laptop.apply(part).hasFaults)
+    #expect(laptop[Sailor.self, "a"]?.tags.contains("new") ?? false)
+    #expect(laptop.version == tablet.version)
+  }
+
+  /// A receiver with two histories needs all of both.
+  @Test func prefixOfForkedDeviceIsNotSentOn() throws {
+    try write(phone, "a", "b", "c")
+    let clone = Replica.opening(
+      phone.state, token: RestoreToken(phone.state), as: 7)
+    try write(phone, "a", "b", name: "phone")
+    try write(clone, "a", "c", name: "clone")
+    #expect(phone.device == clone.device)
+    phone.tell(laptop)
+    clone.tell(laptop)
+    #expect(laptop.version.forkedDevices == [phone.device])
+    try transfer(phone, to: tablet, count: 1)
+    #expect(tablet.version.prefixes.count == 1)
+    let parts = try transfer(tablet, to: laptop)
+    #expect(parts.allSatisfy { $0.intervals.isEmpty })
+    try transfer(laptop, to: tablet)
+    #expect(areEqual(laptop, tablet))
+  }
+
+  @Test func contradictingPrefixIsNotSentOn() throws {
+    try write(phone, "a", "b", "c")
+    let clone = Replica.opening(
+      phone.state, token: RestoreToken(phone.state), as: 7)
+    for other in [tablet, laptop] { phone.tell(other) }
+    try write(phone, "a", "b", name: "phone")
+    try write(clone, "a", "c", name: "clone")
+    try transfer(phone, to: tablet, count: 1)
+    try transfer(clone, to: laptop, count: 1)
+    for part in try transfer(tablet, to: laptop) {
+      #expect(part.intervals.isEmpty)
+    }
+  }
+
+  /// What an exchange costs that is cut at half, and then relayed.
+  @Test func prefixTravelsOnce() throws {
+    try phone.save { transaction in
+      for i in 0..<1_000 {
+        transaction[Sailor.self, "\(i)"].name = "sailor \(i)"
+      }
+    }
+    let all = try #require(phone.delta()).encoded().count
+    let half = try part(phone, to: tablet, bytes: all / 2)
+    tablet.apply(half)
+    let parts = try transfer(tablet, to: laptop, bytes: all)
+    let bytes = parts.reduce(0) { $0 + $1.encoded().count }
+    #expect(bytes == half.encoded().count)
+    // The version does not list its records.
+    #expect(laptop.version.encoded().count < 200)
+  }
+}
