@@ -55,6 +55,10 @@ package final class HubScopes {
     replica.recordsAhead(fieldLimit: aheadLimit, byteLimit: 1 << 20)
   }
 
+  private static func listsAllRecords(of replica: Replica) -> Bool {
+    listedRecords(of: replica).count == replica.state.recordsAheadCount
+  }
+
   /// Whether one transaction at a time can write to the database.
   var hasOneWriter: Bool { connection.dialect == .sqlite }
 
@@ -202,30 +206,51 @@ package final class HubScopes {
         replica.recordVersion(
           version, of: device, beside: rows.devices.keys))
     case .join(let delta, let check):
-      return join(delta, check, in: replica, of: rows, &added)
+      if delta.intervals.isEmpty {
+        return .success(joinAhead(delta, check, in: replica, of: rows, &added))
+      }
+      return Result {
+        try join(delta, check, in: replica, of: rows, &added)
+      }
     }
   }
 
-  /// Joins a delta, unless it is refused.
+  /// Joins fields ahead of their sender's version.
   ///
-  /// A delta without intervals has only fields ahead of its sender's version.
-  /// Nobody may have the rest of their saves, so the hub keeps as many as it
-  /// can list, and ignores the others.
+  /// The device that has the rest of their saves may be lost, so the hub keeps
+  /// the fields that it can list. It ignores the others, and those that are
+  /// refused.
+  private func joinAhead(
+    _ delta: Delta, _ check: (Hub.Write) throws -> Void, in replica: Replica,
+    of rows: HubRows, _ added: inout Set<DeviceID>
+  ) -> MergeReport {
+    let (before, known) = (replica.state, added)
+    guard
+      var report = try? join(delta, check, in: replica, of: rows, &added)
+    else { return MergeReport() }
+    if HubScopes.listsAllRecords(of: replica) { return report }
+    replica.revert(to: before)
+    (report, added) = (MergeReport(), known)
+    if delta.recordCount == 1 { return report }
+    for change in delta.changes
+    where replica.state.fieldsAheadCount < HubScopes.aheadLimit {
+      report.add(
+        joinAhead(Delta([change]), check, in: replica, of: rows, &added))
+    }
+    return report
+  }
+
+  /// Joins a delta.
+  ///
+  /// - Throws: The error that refuses the delta, which then has no effect.
   private func join(
     _ delta: Delta, _ check: (Hub.Write) throws -> Void, in replica: Replica,
     of rows: HubRows, _ added: inout Set<DeviceID>
-  ) -> Result<MergeReport, any Error> {
+  ) throws -> MergeReport {
     let before = replica.state
     // Now record only the effect of this change.
     let changed = replica.takeChangedRecords()
     let report = replica.apply(delta, reporting: .faults)
-    let hasIntervals = !delta.intervals.isEmpty
-    let listed = HubScopes.listedRecords(of: replica)
-    if !hasIntervals, listed.count < replica.state.recordsAheadCount {
-      replica.revert(to: before)
-      if delta.fieldCount == 1 { return .success(MergeReport()) }
-      return join(delta.split(into: 2)[0], check, in: replica, of: rows, &added)
-    }
     let devices = replica.state.authors(since: before)
       .union(delta.intervals.keys).union(report.forkedDevices)
       .union(report.equivocations.map(\.device))
@@ -242,11 +267,11 @@ package final class HubScopes {
       try checkSizes(in: replica, since: before)
     } catch {
       replica.revert(to: before)
-      return hasIntervals ? .failure(error) : .success(MergeReport())
+      throw error
     }
     added.formUnion(newDevices)
     replica.markChanged(changed)
-    return .success(report)
+    return report
   }
 
   /// Checks the sizes of the records that a delta changed.

@@ -55,6 +55,9 @@ extension ReplicaState {
     return order
   }
 
+  /// The number of fields ahead of the version.
+  package var fieldsAheadCount: Int { ahead.count }
+
   /// The number of records with fields ahead of the version.
   package var recordsAheadCount: Int { Set(ahead.lazy.map(\.record)).count }
 
