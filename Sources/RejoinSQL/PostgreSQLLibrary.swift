@@ -7,8 +7,20 @@ struct PostgreSQLLibrary: @unchecked Sendable {
   typealias Cancel = OpaquePointer
   typealias Text = UnsafePointer<CChar>
 
-  let connectStart: @convention(c) (Text) -> Connection?
-  let connectPoll: @convention(c) (Connection?) -> Int32
+  typealias Options = UnsafeMutableRawPointer
+
+  private let connectStart:
+    @convention(c) (UnsafePointer<Text?>, UnsafePointer<Text?>, Int32) ->
+      Connection?
+  let reset: @convention(c) (Connection?) -> Void
+  /// Parses a connection string.
+  let parse:
+    @convention(c) (
+      Text, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    ) -> Options?
+  let options: @convention(c) (Connection?) -> Options?
+  let freeOptions: @convention(c) (Options?) -> Void
+  let free: @convention(c) (UnsafeMutableRawPointer?) -> Void
   let finish: @convention(c) (Connection?) -> Void
   let status: @convention(c) (Connection?) -> Int32
   let transactionStatus: @convention(c) (Connection?) -> Int32
@@ -40,6 +52,8 @@ struct PostgreSQLLibrary: @unchecked Sendable {
   let serverProcess: @convention(c) (Connection?) -> Int32
   let enterPipeline: @convention(c) (Connection?) -> Int32
   let sync: @convention(c) (Connection?) -> Int32
+  let setNonblocking: @convention(c) (Connection?, Int32) -> Int32
+  let flush: @convention(c) (Connection?) -> Int32
   let consumeInput: @convention(c) (Connection?) -> Int32
   let isBusy: @convention(c) (Connection?) -> Int32
   let result: @convention(c) (Connection?) -> Result?
@@ -69,8 +83,12 @@ struct PostgreSQLLibrary: @unchecked Sendable {
         "/opt/homebrew/opt/libpq/lib/libpq.dylib",
         "libpq.so",
       ], title: "PostgreSQL's client library (libpq)", package: "libpq5")
-    connectStart = try library.function("PQconnectStart")
-    connectPoll = try library.function("PQconnectPoll")
+    connectStart = try library.function("PQconnectStartParams")
+    reset = try library.function("PQreset")
+    parse = try library.function("PQconninfoParse")
+    options = try library.function("PQconninfo")
+    freeOptions = try library.function("PQconninfoFree")
+    free = try library.function("PQfreemem")
     finish = try library.function("PQfinish")
     status = try library.function("PQstatus")
     transactionStatus = try library.function("PQtransactionStatus")
@@ -84,6 +102,8 @@ struct PostgreSQLLibrary: @unchecked Sendable {
     serverProcess = try library.function("PQbackendPID")
     enterPipeline = try library.function("PQenterPipelineMode")
     sync = try library.function("PQpipelineSync")
+    setNonblocking = try library.function("PQsetnonblocking")
+    flush = try library.function("PQflush")
     consumeInput = try library.function("PQconsumeInput")
     isBusy = try library.function("PQisBusy")
     result = try library.function("PQgetResult")
@@ -99,5 +119,25 @@ struct PostgreSQLLibrary: @unchecked Sendable {
     isNull = try library.function("PQgetisnull")
     value = try library.function("PQgetvalue")
     length = try library.function("PQgetlength")
+  }
+  /// Starts to connect.
+  ///
+  /// - Parameters:
+  ///   - text: A connection string.
+  ///   - setting: The name of a setting.
+  ///   - value: The value that replaces the one of the string, or an empty text.
+  func connectStart(
+    _ text: String, setting: String, _ value: String
+  ) -> Connection? {
+    "dbname".withCString { first in
+      setting.withCString { second in
+        text.withCString { text in
+          value.withCString { value in
+            // A connection string is expanded where a database is named.
+            connectStart([first, second, nil], [text, value, nil], 1)
+          }
+        }
+      }
+    }
   }
 }
