@@ -14,8 +14,8 @@ final class BlockingCall<Value>: @unchecked Sendable {
   /// Starts a call.
   ///
   /// - Parameters:
-  ///   - call: The call, which must use only what it owns.
-  ///   - discard: A closure that releases a result for which no caller waits.
+  ///   - call: The call, which must own all that it uses.
+  ///   - discard: A closure that releases the result if the caller gave up.
   init(
     _ call: @escaping @Sendable () -> Value,
     discarding discard: @escaping @Sendable (Value) -> Void = { _ in }

@@ -57,10 +57,9 @@ public final class PostgreSQLConnection: SQLConnection {
   ///   - parameters: A connection string of libpq, either `host=… dbname=…` or
   ///     a `postgresql://` URL. The environment supplies omitted parameters.
   ///   - timeout: The maximum time to connect.
-  ///   - answerTimeout: The maximum time in which the server neither sends nor
-  ///     receives data while a statement waits for its answer. The statement
-  ///     then throws an error with the code ``SQLError/Code/disconnected``. The
-  ///     default is a minute.
+  ///   - answerTimeout: The maximum time that a statement waits while the server
+  ///     neither sends nor receives data. The statement then throws an error
+  ///     with the code ``SQLError/Code/disconnected``. The default is a minute.
   /// - Throws: ``SQLError``
   public init(
     _ parameters: String, timeout: Duration = .seconds(10),
@@ -309,7 +308,7 @@ public final class PostgreSQLConnection: SQLConnection {
       if ContinuousClock.now > waiting.end { throw abandon(waiting, sql) }
       if waiting.cancels, !waiting.isCanceled, isCanceled {
         waiting.isCanceled = true
-        waiting.end = min(waiting.end, ContinuousClock.now + .seconds(5))
+        waiting.end = min(waiting.end, ContinuousClock.now + .seconds(4))
         cancel(until: waiting.end)
       }
     }
@@ -322,8 +321,8 @@ public final class PostgreSQLConnection: SQLConnection {
       return SQLError(
         .canceled, "PostgreSQL: no answer (\(sql))", dialect: .postgresql)
     }
-    // A statement that continues could hold locks, for which a repeated request
-    // would wait.
+    // Otherwise, the statement could continue, and a repeated request would
+    // wait for its locks.
     if waiting.cancels { cancel(until: .now) }
     return SQLError(
       .disconnected,

@@ -44,8 +44,8 @@ struct PostgreSQLParameters: Sendable {
       + "%40 for `@` and %2F for `/` in a password",
     dialect: .postgresql)
 
-  /// Whether a text is a connection string in which a password cannot be taken
-  /// for a host.
+  /// Whether a text is a connection string, and its password cannot be confused
+  /// with a host.
   private static func isClear(
     _ text: String, _ library: PostgreSQLLibrary
   ) -> Bool {

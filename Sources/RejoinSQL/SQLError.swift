@@ -88,6 +88,7 @@ extension SQLError {
   /// file.
   private var adviceForServer: String? {
     switch code {
+    case .busy: "Try again."
     case .unavailable:
       "Check that the server runs and has a free connection, and try again."
     case .full: "Free space on the server's disk."
