@@ -31,8 +31,6 @@ struct PostgreSQLConnectionTests {
     Task { try await QueueWorker(SerialQueue("test")).run { try call() } }
   }
 
-  // MARK: Silent servers
-
   enum Statement: CaseIterable {
     case short, large, commit, rollback
 
@@ -52,6 +50,7 @@ struct PostgreSQLConnectionTests {
   @Test(arguments: Statement.allCases)
   func silentServerCountsAsDisconnected(_ statement: Statement) throws {
     let server = try PostgreSQLStandIn(.silentLater)
+    defer { server.stop() }
     let connection = try PostgreSQLConnection(
       server.parameters, answerTimeout: .milliseconds(300))
     #expect(connection.isIdle)
@@ -68,15 +67,17 @@ struct PostgreSQLConnectionTests {
     _ statement: Statement
   ) async throws {
     let server = try PostgreSQLStandIn(.silentLater)
+    defer { server.stop() }
+    // Only the task uses it until the task ends.
+    nonisolated(unsafe) let connection = try PostgreSQLConnection(
+      server.parameters, answerTimeout: .seconds(3600))
     let task = Self.block {
-      let connection = try PostgreSQLConnection(
-        server.parameters, answerTimeout: .seconds(3600))
-      let code = Self.code { try statement.run(on: connection) }
-      return connection.isIdle ? nil : code
+      Self.code { try statement.run(on: connection) }
     }
     try await Task.sleep(for: .milliseconds(200))
     task.cancel()
     #expect(try await task.value == .canceled)
+    #expect(!connection.isIdle)
   }
 
   /// A server that answers in pieces is not silent.
@@ -94,6 +95,7 @@ struct PostgreSQLConnectionTests {
 
   @Test func connectingToSilentServerEnds() async throws {
     let server = try PostgreSQLStandIn(.silent)
+    defer { server.stop() }
     let code = Self.code {
       try PostgreSQLConnection(server.parameters, timeout: .milliseconds(300))
     }
@@ -111,6 +113,7 @@ struct PostgreSQLConnectionTests {
   @Test func lateConnectionIsClosed() async throws {
     let server = try PostgreSQLStandIn(
       .failing(Failure(state: "42601", text: "")), isAnswering: false)
+    defer { server.stop() }
     let code = Self.code {
       try PostgreSQLConnection(server.parameters, timeout: .milliseconds(300))
     }
@@ -123,8 +126,10 @@ struct PostgreSQLConnectionTests {
   @Test(arguments: ["", "connect_timeout=2", "connect_timeout=0"])
   func silentHostIsFollowedByNextOne(_ limit: String) throws {
     let silent = try PostgreSQLStandIn(.silent)
+    defer { silent.stop() }
     let other = try PostgreSQLStandIn(
       .refusing(Failure(state: "3D000", text: "the other host answered")))
+    defer { other.stop() }
     let error = try #require(
       Self.error {
         try PostgreSQLConnection(
@@ -136,8 +141,6 @@ struct PostgreSQLConnectionTests {
     #expect(error.message.contains("the other host answered"))
     #expect(error.code == .cannotOpen)
   }
-
-  // MARK: Messages
 
   @Test(arguments: [
     "host=127.0.0.1 password=hunter2 hunter3 dbname=x",
@@ -159,6 +162,7 @@ struct PostgreSQLConnectionTests {
   @Test func clearStringReachesServer() throws {
     let server = try PostgreSQLStandIn(
       .refusing(Failure(state: "28P01", text: "wrong password")))
+    defer { server.stop() }
     let address = "127.0.0.1:\(server.port)"
     let end = "sslmode=disable&gssencmode=disable"
     for string in [
@@ -213,6 +217,7 @@ struct PostgreSQLConnectionTests {
   ) throws {
     let server = try PostgreSQLStandIn(
       .refusing(Failure(state: state, text: text)))
+    defer { server.stop() }
     let error = try #require(
       Self.error { try PostgreSQLConnection(server.parameters) })
     let address =
@@ -263,6 +268,7 @@ struct PostgreSQLConnectionTests {
   ) throws {
     let server = try PostgreSQLStandIn(
       .failing(Failure(state: state, text: text)))
+    defer { server.stop() }
     let connection = try PostgreSQLConnection(server.parameters)
     let error = try #require(Self.error { try connection.run("DELETE") })
     #expect(

@@ -86,7 +86,7 @@ final class PostgreSQLStandIn: Sendable {
     }
   }
 
-  deinit { state.withLock { $0.isStopped = true } }
+  func stop() { state.withLock { $0.isStopped = true } }
 
   func answer() { state.withLock { $0.isAnswering = true } }
 
