@@ -20,8 +20,8 @@ final class PostgreSQLStandIn: Sendable {
     case silentLater
     /// It refuses connections.
     case refusing(Failure)
-    /// It connects, and all statements fail.
-    case failing(Failure)
+    /// It connects, and all statements fail after notices, one each second.
+    case failing(Failure, notices: Int = 0)
   }
 
   /// Whether libpq is installed.
@@ -56,6 +56,8 @@ final class PostgreSQLStandIn: Sendable {
     #else
       let type = Int32(SOCK_STREAM.rawValue)
     #endif
+    // A client that closed its connection must not end the tests.
+    signal(SIGPIPE, SIG_IGN)
     let listener = socket(AF_INET, type, 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -136,7 +138,11 @@ final class PostgreSQLStandIn: Sendable {
       if bytes.isEmpty || bytes.first == UInt8(ascii: "X") {
         return state.withLock { $0.closed += 1 }
       }
-      if case .failing(let failure) = behavior {
+      if case .failing(let failure, let notices) = behavior {
+        for _ in 0..<notices {
+          sleep(1)
+          write(message("N", text(failure, "NOTICE")))
+        }
         write(message("E", text(failure, "ERROR")), ready)
       }
     }
