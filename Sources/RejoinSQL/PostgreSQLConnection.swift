@@ -72,10 +72,10 @@ public final class PostgreSQLConnection: SQLConnection {
     let call = BlockingCall {
       parameters.connect()
     } discarding: {
-      library.finish($0)
+      library.finish($0.connection)
     }
     let end = ContinuousClock.now + timeout
-    guard let connection = call.result(until: end, stopsIfCanceled: true) else {
+    guard let result = call.result(until: end, stopsIfCanceled: true) else {
       throw isCanceled
         ? SQLError(
           .canceled, "PostgreSQL: connecting was canceled", dialect: .postgresql
@@ -84,9 +84,14 @@ public final class PostgreSQLConnection: SQLConnection {
           .unavailable, "PostgreSQL: the server did not answer in \(timeout)",
           dialect: .postgresql)
     }
-    self.connection = connection
+    connection = result.connection
     // `deinit` also finishes a connection that failed.
-    guard library.status(connection) == 0 else { throw refusal }
+    guard library.status(connection) == 0 else {
+      throw result.isValid
+        ? refusal
+        : SQLError(
+          .cannotOpen, "PostgreSQL: \(message)", dialect: .postgresql)
+    }
     // A write must not wait for a server that does not read.
     _ = library.setNonblocking(connection, 1)
     // In this mode, several statements can be sent before an answer is read.

@@ -9,9 +9,12 @@ struct PostgreSQLLibrary: @unchecked Sendable {
 
   typealias Options = UnsafeMutableRawPointer
 
-  private let connectStart:
+  let connectStart:
     @convention(c) (UnsafePointer<Text?>, UnsafePointer<Text?>, Int32) ->
       Connection?
+  /// Connects, and returns whether a server answered.
+  let ping:
+    @convention(c) (UnsafePointer<Text?>, UnsafePointer<Text?>, Int32) -> Int32
   let reset: @convention(c) (Connection?) -> Void
   /// Parses a connection string.
   let parse:
@@ -84,6 +87,7 @@ struct PostgreSQLLibrary: @unchecked Sendable {
         "libpq.so",
       ], title: "PostgreSQL's client library (libpq)", package: "libpq5")
     connectStart = try library.function("PQconnectStartParams")
+    ping = try library.function("PQpingParams")
     reset = try library.function("PQreset")
     parse = try library.function("PQconninfoParse")
     options = try library.function("PQconninfo")
@@ -119,25 +123,5 @@ struct PostgreSQLLibrary: @unchecked Sendable {
     isNull = try library.function("PQgetisnull")
     value = try library.function("PQgetvalue")
     length = try library.function("PQgetlength")
-  }
-  /// Starts to connect.
-  ///
-  /// - Parameters:
-  ///   - text: A connection string.
-  ///   - setting: The name of a setting.
-  ///   - value: The value that replaces the one of the string, or an empty text.
-  func connectStart(
-    _ text: String, setting: String, _ value: String
-  ) -> Connection? {
-    "dbname".withCString { first in
-      setting.withCString { second in
-        text.withCString { text in
-          value.withCString { value in
-            // A connection string is expanded where a database is named.
-            connectStart([first, second, nil], [text, value, nil], 1)
-          }
-        }
-      }
-    }
   }
 }

@@ -80,7 +80,7 @@ struct PostgreSQLParameters: Sendable {
   ) -> [String: String] {
     // libpq resolves the settings, and then refuses the mode instead of
     // connecting.
-    let probe = library.connectStart(text, setting: "sslmode", "none")
+    let probe = call(library.connectStart, text, setting: "sslmode", "none")
     defer { library.finish(probe) }
     let options = library.options(probe)
     defer { library.freeOptions(options) }
@@ -103,13 +103,42 @@ struct PostgreSQLParameters: Sendable {
     let size: Int32
   }
 
+  /// Calls a function of libpq with a connection string.
+  ///
+  /// - Parameters:
+  ///   - setting: The name of a setting.
+  ///   - value: The value that replaces the one of the string, or an empty text.
+  private static func call<Result>(
+    _ function: (
+      UnsafePointer<PostgreSQLLibrary.Text?>,
+      UnsafePointer<PostgreSQLLibrary.Text?>, Int32
+    ) -> Result, _ text: String, setting: String, _ value: String
+  ) -> Result {
+    "dbname".withCString { first in
+      setting.withCString { second in
+        text.withCString { text in
+          value.withCString { value in
+            // 1: The name of the database can be a connection string.
+            function([first, second, nil], [text, value, nil], 1)
+          }
+        }
+      }
+    }
+  }
+
   /// Connects to the first host that answers, which blocks.
   ///
-  /// - Returns: A connection, which can be one that failed.
-  func connect() -> OpaquePointer? {
-    let connection = library.connectStart(
-      text, setting: "connect_timeout", secondsPerHost)
-    guard library.status(connection) != 1 else { return connection }
+  /// - Returns: A connection, which can be one that failed, and whether libpq
+  ///   accepted the settings.
+  func connect() -> (connection: OpaquePointer?, isValid: Bool) {
+    let connection = PostgreSQLParameters.call(
+      library.connectStart, text, setting: "connect_timeout", secondsPerHost)
+    guard library.status(connection) != 1 else {
+      // 3: libpq did not try to connect.
+      let reached = PostgreSQLParameters.call(
+        library.ping, text, setting: "connect_timeout", secondsPerHost)
+      return (connection, reached != 3)
+    }
     // A library must not print notices. Errors contain the same information.
     _ = library.setNoticeProcessor(connection, { _, _ in }, nil)
     // With this verbosity, error messages contain a code after the severity.
@@ -118,6 +147,6 @@ struct PostgreSQLParameters: Sendable {
     // connects with the verbosity.
     library.reset(connection)
     _ = library.setVerbosity(connection, verbosity)
-    return connection
+    return (connection, true)
   }
 }

@@ -175,6 +175,14 @@ struct PostgreSQLConnectionTests {
     }
   }
 
+  /// A wrong setting is not a server that may answer later.
+  @Test func wrongSettingCannotOpen() {
+    let code = Self.code { try PostgreSQLConnection("host=/none sslmode=some") }
+    #expect(code == .cannotOpen)
+    let other = Self.code { try PostgreSQLConnection("host=/none") }
+    #expect(other == .unavailable)
+  }
+
   /// The errors of a server as a user of a hub sees them.
   @Test(arguments: [
     (
