@@ -25,11 +25,13 @@
 public final class PostgreSQLConnection: SQLConnection {
   public var dialect: SQLDialect { .postgresql }
   public var isIdle: Bool {
-    !isUncertain && library.status(connection) == 0 && !isInTransaction
+    !isUncertain && !isAbandoned && library.status(connection) == 0
+      && !isInTransaction
   }
 
   private let library: PostgreSQLLibrary
   private let connection: OpaquePointer?
+  private let answerTimeout: Duration
   /// Whether a cancel request may be pending, which could stop a later
   /// statement.
   private var isUncertain = false
@@ -47,53 +49,63 @@ public final class PostgreSQLConnection: SQLConnection {
 
   /// Connects to a server.
   ///
+  /// If the string lists several hosts, the connection tries them in turn, each
+  /// for `connect_timeout` seconds. If this parameter is omitted, each host has
+  /// an equal part of `timeout`, but at least two seconds.
+  ///
   /// - Parameters:
   ///   - parameters: A connection string of libpq, either `host=… dbname=…` or
   ///     a `postgresql://` URL. The environment supplies omitted parameters.
-  ///   - timeout: The maximum time to wait for the server.
+  ///   - timeout: The maximum time to connect.
+  ///   - answerTimeout: The maximum time that a statement waits while the server
+  ///     neither sends nor receives data. The statement then throws an error
+  ///     with the code ``SQLError/Code/disconnected``. The default is a minute.
   /// - Throws: ``SQLError``
   public init(
-    _ parameters: String, timeout: Duration = .seconds(10)
+    _ parameters: String, timeout: Duration = .seconds(10),
+    answerTimeout: Duration = .seconds(60)
   ) throws(SQLError) {
-    library = try PostgreSQLLibrary.shared.get()
-    try SQLError.check(parameters)
-    connection = library.connectStart(parameters)
-    // `deinit` also finishes a connection that failed.
-    guard library.status(connection) != 1 else {
-      throw SQLError(.cannotOpen, "PostgreSQL: \(message)")
+    let library = try PostgreSQLLibrary.shared.get()
+    (self.library, self.answerTimeout) = (library, answerTimeout)
+    let parameters = try PostgreSQLParameters(
+      parameters, timeout: timeout, library)
+    let call = BlockingCall {
+      parameters.connect()
+    } discarding: {
+      library.finish($0.connection)
     }
-    // A library must not print notices. Errors contain the same information.
-    _ = library.setNoticeProcessor(connection, { _, _ in }, nil)
-    // With this verbosity, error messages contain a code after the severity.
-    let verbosity = library.setVerbosity(connection, 2)
-    try connect(within: timeout)
-    _ = library.setVerbosity(connection, verbosity)
+    let end = ContinuousClock.now + timeout
+    guard let result = call.result(until: end, stopsIfCanceled: true) else {
+      throw isCanceled
+        ? SQLError(
+          .canceled, "PostgreSQL: connecting was canceled", dialect: .postgresql
+        )
+        : SQLError(
+          .unavailable, "PostgreSQL: the server did not answer in \(timeout)",
+          dialect: .postgresql)
+    }
+    connection = result.connection
+    // `deinit` also finishes a connection that failed.
+    guard library.status(connection) == 0 else {
+      throw result.isValid
+        ? refusal
+        : SQLError(
+          .cannotOpen, "PostgreSQL: \(message)", dialect: .postgresql)
+    }
+    // A write must not wait for a server that does not read.
+    _ = library.setNonblocking(connection, 1)
     // In this mode, several statements can be sent before an answer is read.
     _ = library.enterPipeline(connection)
   }
 
-  private func connect(within timeout: Duration) throws(SQLError) {
-    let end = ContinuousClock.now + timeout
-    // 1: The connection waits to read. 2: It waits to write. 3: It is ready.
-    var step: Int32 = 2
-    while step == 1 || step == 2 {
-      let isReady = waits(for: Int16(step == 1 ? POLLIN : POLLOUT))
-      if isCanceled {
-        throw SQLError(.canceled, "PostgreSQL: connecting was canceled")
-      }
-      if ContinuousClock.now > end {
-        throw SQLError(
-          .unavailable, "PostgreSQL: the server did not answer in \(timeout)")
-      }
-      if isReady { step = library.connectPoll(connection) }
-    }
-    guard step != 3 else { return }
+  /// The error of a connection that failed.
+  private var refusal: SQLError {
     // Without an answer from the server, the message contains no code.
     let state = message.split(separator: ":").map { $0.drop { $0 == " " } }
       .first { $0.utf8.count == 5 && $0.contains(where: \.isNumber) }
-    throw SQLError(
+    return SQLError(
       state.map { .init(connecting: String($0)) } ?? .unavailable,
-      "PostgreSQL: \(message)")
+      "PostgreSQL: \(message)", dialect: .postgresql)
   }
 
   deinit { library.finish(connection) }
@@ -156,7 +168,7 @@ public final class PostgreSQLConnection: SQLConnection {
       throw SQLError(
         .other("25P02"),
         "PostgreSQL: the transaction was rolled back because one of its "
-          + "statements failed (COMMIT)")
+          + "statements failed (COMMIT)", dialect: .postgresql)
     }
     let row = PostgreSQLRow(library, result)
     for number in 0..<library.rowCount(result) {
@@ -176,7 +188,9 @@ public final class PostgreSQLConnection: SQLConnection {
     unanswered = []
     if library.sync(connection) == 0 { throw failure(nil, sql) }
     var (last, failed) = (nil as OpaquePointer?, nil as SQLError?)
-    var wait = Waiting(cancels: sql != "COMMIT" && sql != "ROLLBACK")
+    var wait = Waiting(
+      cancels: sql != "COMMIT" && sql != "ROLLBACK",
+      end: ContinuousClock.now + answerTimeout)
     for message in sent {
       let statement =
         switch message {
@@ -191,7 +205,7 @@ public final class PostgreSQLConnection: SQLConnection {
         library.clear(result)
         continue
       }
-      let failure = error(result, statement, wasCanceled: wait.end != nil)
+      let failure = error(result, statement, wasCanceled: wait.isCanceled)
       failed = failed ?? failure
       // After an error, the server skips the rest of a batch.
       if case .preparation(let statement) = message, failure != nil {
@@ -218,7 +232,9 @@ public final class PostgreSQLConnection: SQLConnection {
   private func send(_ sql: String, _ values: [SQLValue]) throws(SQLError) {
     try SQLError.check(sql)
     if isAbandoned {
-      throw SQLError(.disconnected, "PostgreSQL: no answer before (\(sql))")
+      throw SQLError(
+        .disconnected, "PostgreSQL: no answer before (\(sql))",
+        dialect: .postgresql)
     }
     let (types, contents) = (values.map(\.type), values.map(\.content))
     let count = Int32(values.count)
@@ -273,10 +289,12 @@ public final class PostgreSQLConnection: SQLConnection {
 
   /// The state of a wait for answers.
   private struct Waiting {
-    /// Whether to ask the server to cancel when the task is canceled.
+    /// Whether to ask the server to cancel when the wait ends early.
     let cancels: Bool
-    /// The time to give up, or `nil` until the server is asked to cancel.
-    var end: ContinuousClock.Instant?
+    /// The time to give up, which data from or to the server defer until the
+    /// task is canceled.
+    var end: ContinuousClock.Instant
+    var isCanceled = false
   }
 
   /// Waits until the next answer can be read.
@@ -284,26 +302,50 @@ public final class PostgreSQLConnection: SQLConnection {
     _ waiting: inout Waiting, for sql: String
   ) throws(SQLError) {
     while library.isBusy(connection) == 1 {
-      if waits(for: Int16(POLLIN)), library.consumeInput(connection) == 0 {
-        throw failure(nil, sql)
+      let rest = library.flush(connection)
+      if rest < 0 { throw failure(nil, sql) }
+      if waits(for: Int16(rest == 0 ? POLLIN : POLLIN | POLLOUT)) {
+        if library.consumeInput(connection) == 0 { throw failure(nil, sql) }
+        if !waiting.isCanceled {
+          waiting.end = ContinuousClock.now + answerTimeout
+        }
       }
-      if let end = waiting.end, ContinuousClock.now > end {
-        isAbandoned = true
-        throw SQLError(.canceled, "PostgreSQL: no answer (\(sql))")
-      }
-      if waiting.cancels, waiting.end == nil, isCanceled {
-        cancel()
-        waiting.end = ContinuousClock.now + .seconds(5)
+      if ContinuousClock.now > waiting.end { throw abandon(waiting, sql) }
+      if waiting.cancels, !waiting.isCanceled, isCanceled {
+        waiting.isCanceled = true
+        waiting.end = min(waiting.end, ContinuousClock.now + .seconds(4))
+        cancel(until: waiting.end)
       }
     }
   }
 
-  private func cancel() {
+  /// Gives up a wait for an answer.
+  private func abandon(_ waiting: Waiting, _ sql: String) -> SQLError {
+    isAbandoned = true
+    if waiting.isCanceled {
+      return SQLError(
+        .canceled, "PostgreSQL: no answer (\(sql))", dialect: .postgresql)
+    }
+    // Otherwise, the statement could continue, and a repeated request would
+    // wait for its locks.
+    if waiting.cancels { cancel(until: .now) }
+    return SQLError(
+      .disconnected,
+      "PostgreSQL: the server did not answer in \(answerTimeout) (\(sql))",
+      dialect: .postgresql)
+  }
+
+  /// Asks the server to cancel the current statement.
+  private func cancel(until end: ContinuousClock.Instant) {
     isUncertain = true
-    let request = library.getCancel(connection)
-    var reason = [CChar](repeating: 0, count: 256)
-    _ = library.cancel(request, &reason, 256)
-    library.freeCancel(request)
+    let library = library
+    nonisolated(unsafe) let request = library.getCancel(connection)
+    let call = BlockingCall {
+      var reason = [CChar](repeating: 0, count: 256)
+      _ = library.cancel(request, &reason, 256)
+      library.freeCancel(request)
+    }
+    _ = call.result(until: end, stopsIfCanceled: false)
   }
 
   /// Waits briefly for the socket, and returns whether it is ready.
@@ -357,7 +399,8 @@ public final class PostgreSQLConnection: SQLConnection {
       ? .disconnected
       : wasCanceled && state == "57014"
         ? .canceled : SQLError.Code(postgreSQL: state ?? "")
-    return SQLError(code, "PostgreSQL: \(message) (\(sql))")
+    return SQLError(
+      code, "PostgreSQL: \(message) (\(sql))", dialect: .postgresql)
   }
 
   private var message: String {

@@ -7,8 +7,23 @@ struct PostgreSQLLibrary: @unchecked Sendable {
   typealias Cancel = OpaquePointer
   typealias Text = UnsafePointer<CChar>
 
-  let connectStart: @convention(c) (Text) -> Connection?
-  let connectPoll: @convention(c) (Connection?) -> Int32
+  typealias Options = UnsafeMutableRawPointer
+
+  let connectStart:
+    @convention(c) (UnsafePointer<Text?>, UnsafePointer<Text?>, Int32) ->
+      Connection?
+  /// Connects, and returns whether a server answered.
+  let ping:
+    @convention(c) (UnsafePointer<Text?>, UnsafePointer<Text?>, Int32) -> Int32
+  let reset: @convention(c) (Connection?) -> Void
+  /// Parses a connection string.
+  let parse:
+    @convention(c) (
+      Text, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    ) -> Options?
+  let options: @convention(c) (Connection?) -> Options?
+  let freeOptions: @convention(c) (Options?) -> Void
+  let free: @convention(c) (UnsafeMutableRawPointer?) -> Void
   let finish: @convention(c) (Connection?) -> Void
   let status: @convention(c) (Connection?) -> Int32
   let transactionStatus: @convention(c) (Connection?) -> Int32
@@ -40,6 +55,8 @@ struct PostgreSQLLibrary: @unchecked Sendable {
   let serverProcess: @convention(c) (Connection?) -> Int32
   let enterPipeline: @convention(c) (Connection?) -> Int32
   let sync: @convention(c) (Connection?) -> Int32
+  let setNonblocking: @convention(c) (Connection?, Int32) -> Int32
+  let flush: @convention(c) (Connection?) -> Int32
   let consumeInput: @convention(c) (Connection?) -> Int32
   let isBusy: @convention(c) (Connection?) -> Int32
   let result: @convention(c) (Connection?) -> Result?
@@ -69,8 +86,13 @@ struct PostgreSQLLibrary: @unchecked Sendable {
         "/opt/homebrew/opt/libpq/lib/libpq.dylib",
         "libpq.so",
       ], title: "PostgreSQL's client library (libpq)", package: "libpq5")
-    connectStart = try library.function("PQconnectStart")
-    connectPoll = try library.function("PQconnectPoll")
+    connectStart = try library.function("PQconnectStartParams")
+    ping = try library.function("PQpingParams")
+    reset = try library.function("PQreset")
+    parse = try library.function("PQconninfoParse")
+    options = try library.function("PQconninfo")
+    freeOptions = try library.function("PQconninfoFree")
+    free = try library.function("PQfreemem")
     finish = try library.function("PQfinish")
     status = try library.function("PQstatus")
     transactionStatus = try library.function("PQtransactionStatus")
@@ -84,6 +106,8 @@ struct PostgreSQLLibrary: @unchecked Sendable {
     serverProcess = try library.function("PQbackendPID")
     enterPipeline = try library.function("PQenterPipelineMode")
     sync = try library.function("PQpipelineSync")
+    setNonblocking = try library.function("PQsetnonblocking")
+    flush = try library.function("PQflush")
     consumeInput = try library.function("PQconsumeInput")
     isBusy = try library.function("PQisBusy")
     result = try library.function("PQgetResult")

@@ -44,10 +44,12 @@ public struct SQLError: Error, Hashable, Sendable {
   public let code: Code
   /// The message of the database.
   public let message: String
+  /// The dialect of the database, which determines the remedy.
+  public let dialect: SQLDialect
 
   /// Creates an error.
-  public init(_ code: Code, _ message: String) {
-    (self.code, self.message) = (code, message)
+  public init(_ code: Code, _ message: String, dialect: SQLDialect = .sqlite) {
+    (self.code, self.message, self.dialect) = (code, message, dialect)
   }
 }
 
@@ -59,6 +61,13 @@ extension SQLError: CustomStringConvertible {
 extension SQLError {
   /// The remedy, as a sentence.
   package var advice: String {
+    switch dialect {
+    case .sqlite: adviceForFile
+    case .postgresql: adviceForServer ?? adviceForFile
+    }
+  }
+
+  private var adviceForFile: String {
     switch code {
     case .libraryMissing: "Install the package with the library."
     case .busy: "Try again, or close the other connection."
@@ -72,6 +81,24 @@ extension SQLError {
     case .disconnected: "Connect again."
     case .misused: "Change the statement."
     case .other(let code): "See code \(code) in the database's manual."
+    }
+  }
+
+  /// The remedy for a database on a server, or `nil` if it is the same as for a
+  /// file.
+  private var adviceForServer: String? {
+    switch code {
+    case .busy: "Try again."
+    case .unavailable:
+      "Check that the server runs and has a free connection, and try again."
+    case .full: "Free space on the server's disk."
+    case .readOnly: "Connect to a server that accepts writes."
+    case .cannotOpen:
+      "Check the server, database, role and password of the connection string."
+    case .corrupted: "Restore the database from a backup."
+    case .inputOutput: "Check the server's disk."
+    case .other("42501"): "Grant the role the missing right."
+    default: nil
     }
   }
 

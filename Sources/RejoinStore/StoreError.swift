@@ -92,7 +92,7 @@ extension StoreError: CustomStringConvertible {
         + "up to \(Tables.format). Update the app."
     case .busy(let error):
       "The store is locked by another connection, and nothing has changed "
-        + "(\(error)). Try again, or close the other connection."
+        + "(\(error)). \(error.advice)"
     case .unavailable(let error):
       "The database server could not be reached, and nothing has changed "
         + "(\(error)). \(error.advice)"

@@ -25,7 +25,8 @@ struct Account: Entity {
 
 @Sendable func connect(_ database: String) throws -> any SQLConnection {
   guard database.hasPrefix("sqlite:") else {
-    return try PostgreSQLConnection(database)
+    // Shorter than the pauses of the server in `Tests/Hub/faults`.
+    return try PostgreSQLConnection(database, answerTimeout: .seconds(5))
   }
   let connection = try SQLiteConnection(
     opening: String(database.dropFirst("sqlite:".count)))
