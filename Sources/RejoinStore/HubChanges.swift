@@ -9,26 +9,24 @@ import Rejoin
 /// transaction at a time can write, so all scopes share a queue. Otherwise, each
 /// scope has a queue.
 final class HubChanges: Sendable {
-  /// The maximum number of requests per transaction, which limits the wait.
-  private static let limit = 64
-
   private typealias Outcome = Result<MergeReport, any Error>
 
   /// The bytes of a scope's name, or an empty array for all scopes.
   private typealias Line = [UInt8]
 
   private struct Request {
-    let number: Int
+    let place: HubPlace
+    let call: ContinuousClock.Instant
     let scope: String
     let change: HubChange
     let continuation: CheckedContinuation<Outcome, Never>
+    /// The reports of the attempts that may have been committed.
+    var report = MergeReport()
   }
 
   private struct State {
     /// The waiting requests of each queue that a task serves.
-    var lines: [Line: [Request]] = [:]
-    /// The requests that were canceled before they started to wait.
-    var canceled: Set<Int> = []
+    var lines: [Line: HubLine<Request>] = [:]
     var count = 0
   }
 
@@ -42,78 +40,101 @@ final class HubChanges: Sendable {
 
   /// The number of requests that wait in all queues.
   var waitingCount: Int {
-    state.withLock { $0.lines.values.reduce(0) { $0 + $1.count } }
+    state.withLock { $0.lines.values.reduce(0) { $0 + $1.requests.count } }
   }
 
   /// Performs a change.
   ///
   /// Canceling the task has an effect only while the change waits for its turn.
   func make(_ change: HubChange, in scope: String) async throws -> MergeReport {
+    if Task.isCancelled { throw StoreError.canceled }
+    let call = ContinuousClock.now
     let number = state.withLock { state in
       state.count += 1
       return state.count
     }
-    let line = hasOneWriter ? [] : Array(scope.utf8)
-    let outcome: Outcome = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        add(
-          Request(
-            number: number, scope: scope, change: change,
-            continuation: continuation), to: line)
-      }
+    let place = HubPlace(
+      number: number, scope: Array(scope.utf8),
+      recordCount: change.recordCount)
+    let line = hasOneWriter ? [] : place.scope
+    let outcome: Outcome = await waiting { continuation in
+      add(
+        Request(
+          place: place, call: call, scope: scope, change: change,
+          continuation: continuation), to: line)
     } onCancel: {
-      stopWaiting(number, in: line)
+      let request = state.withLock { $0.lines[line]?.remove(place) }
+      request?.continuation.resume(returning: .failure(StoreError.canceled))
     }
-    state.withLock { _ = $0.canceled.remove(number) }
     return try outcome.get()
   }
 
   private func add(_ request: Request, to line: Line) {
-    enum Turn { case canceled, waits, serves }
-    let turn = state.withLock { state -> Turn in
-      if state.canceled.contains(request.number) { return .canceled }
-      defer { state.lines[line, default: []].append(request) }
-      return state.lines[line] == nil ? .serves : .waits
-    }
-    switch turn {
-    case .canceled:
-      request.continuation.resume(returning: .failure(StoreError.canceled))
-    case .waits: break
-    case .serves: Task { await serve(line) }
-    }
-  }
-
-  private func stopWaiting(_ number: Int, in line: Line) {
-    let request = state.withLock { state -> Request? in
-      if let i = state.lines[line]?.firstIndex(where: { $0.number == number }) {
-        return state.lines[line]?.remove(at: i)
+    let isServed = state.withLock { state in
+      defer {
+        state.lines[line, default: HubLine()].append(
+          request, at: request.place)
       }
-      // The request does not wait yet, or its transaction is in progress.
-      state.canceled.insert(number)
-      return nil
+      return state.lines[line] != nil
     }
-    request?.continuation.resume(returning: .failure(StoreError.canceled))
+    if !isServed { Task { await serve(line) } }
   }
 
   /// Performs the changes of a queue until it is empty.
   private func serve(_ line: Line) async {
-    while isAwaited(line) {
-      let turn = Turn()
-      // Until a connection is free, more requests can join the transaction.
-      await make { turn.take { self.next(in: line) } }
-    }
+    while isAwaited(line) { await make(Turn(), in: line) }
   }
 
   /// The requests of one transaction, which stay the same if it is retried.
   private final class Turn: Sendable {
-    private let requests = Locked<[Request]?>(nil)
+    private struct State {
+      var requests: [Request]?
+      var start: ContinuousClock.Instant?
+    }
 
-    func take(_ next: () -> [Request]) -> [Request] {
-      requests.withLock { requests in
-        let taken = requests ?? next()
-        requests = taken
-        return taken
+    private let state: Locked<State>
+
+    /// - Parameters:
+    ///   - requests: The requests, or `nil` to choose them later.
+    ///   - start: The start of an attempt that had more requests.
+    init(
+      _ requests: [Request]? = nil, since start: ContinuousClock.Instant? = nil
+    ) {
+      state = Locked(State(requests: requests, start: start))
+    }
+
+    var requests: [Request]? { state.withLock { $0.requests } }
+    /// The start of the first attempt.
+    var start: ContinuousClock.Instant {
+      state.withLock { $0.start } ?? .now
+    }
+
+    /// Performs the requests.
+    ///
+    /// - Parameter next: A closure that chooses the requests.
+    /// - Returns: The outcomes, or `nil` if the requests must be divided.
+    func perform(
+      on scopes: HubScopes, choosing next: () -> [Request]
+    ) throws -> [Outcome]? {
+      var requests = state.withLock { state in
+        let requests = state.requests ?? next()
+        state.requests = requests
+        state.start = state.start ?? .now
+        return requests
       }
+      var reports = requests.map(\.report)
+      let result = Result<[Outcome], any Error> {
+        try scopes.make(
+          requests.map { ($0.scope, $0.change) }, adding: &reports)
+      }
+      for i in requests.indices { requests[i].report = reports[i] }
+      state.withLock { $0.requests = requests }
+      if case .failure(let error as StoreError) = result,
+        requests.count > 1, error.mayBeOfOneRequest
+      {
+        return nil
+      }
+      return try result.get()
     }
   }
 
@@ -126,34 +147,67 @@ final class HubChanges: Sendable {
     }
   }
 
-  private func next(in line: Line) -> [Request] {
-    state.withLock { state in
-      let requests = Array((state.lines[line] ?? []).prefix(HubChanges.limit))
-      state.lines[line]?.removeFirst(requests.count)
-      return requests
+  private func make(_ turn: Turn, in line: Line) async {
+    do {
+      let outcomes = try await pool.run {
+        (turn.requests ?? waitingRequests(in: line)).map(\.call).min() ?? .now
+      } _: { scopes in
+        // Until a connection is free, more requests can join the transaction.
+        try turn.perform(on: scopes) {
+          state.withLock { $0.lines[line]?.removeNext() ?? [] }
+        }
+      }
+      let requests = turn.requests ?? []
+      guard let outcomes else {
+        // Divide the requests until only the faulty one fails.
+        let middle = requests.count / 2
+        for half in [requests[..<middle], requests[middle...]] {
+          await make(Turn(Array(half), since: turn.start), in: line)
+        }
+        return
+      }
+      for (request, outcome) in zip(requests, outcomes) {
+        request.continuation.resume(returning: outcome)
+      }
+    } catch {
+      let requests = turn.requests ?? removeFailed(in: line, by: error)
+      if case StoreError.limitExceeded = error {
+        // Otherwise, a client that repeats the request without a pause would
+        // take most of the time of the queue. Now it takes a third.
+        let time = min((.now - turn.start) * 2, pool.patience)
+        Task {
+          try? await Task.sleep(for: time)
+          answer(requests, error)
+        }
+      } else {
+        answer(requests, error)
+      }
     }
   }
 
-  private func make(
-    _ requests: @escaping @Sendable () -> [Request]
-  ) async {
-    do {
-      let outcomes = try await pool.run { scopes in
-        try scopes.make(requests().map { ($0.scope, $0.change) })
-      }
-      for (request, outcome) in zip(requests(), outcomes) {
-        request.continuation.resume(returning: outcome)
-      }
-    } catch let error as StoreError
-      where requests().count > 1 && !error.mayPass
-    {
-      // Divide the requests until only the faulty one fails.
-      let all = requests()
-      await make { Array(all[..<(all.count / 2)]) }
-      await make { Array(all[(all.count / 2)...]) }
-    } catch {
-      for request in requests() {
-        request.continuation.resume(returning: .failure(error))
+  private func answer(_ requests: [Request], _ error: any Error) {
+    for request in requests {
+      request.continuation.resume(returning: .failure(error))
+    }
+  }
+
+  private func waitingRequests(in line: Line) -> [Request] {
+    state.withLock { $0.lines[line]?.requests ?? [] }
+  }
+
+  /// Removes the requests that ended because no connection could be opened.
+  ///
+  /// In an outage, each request waits for its own time. All that ended must be
+  /// removed together: otherwise, each of them would delay the others.
+  private func removeFailed(in line: Line, by error: any Error) -> [Request] {
+    let mayPass = (error as? StoreError)?.mayPass ?? false
+    return state.withLock { state in
+      let requests = state.lines[line]?.requests ?? []
+      let end = max(
+        requests.map(\.call).min() ?? .now, .now - pool.patience)
+      return requests.filter { request in
+        guard !mayPass || request.call <= end else { return false }
+        return state.lines[line]?.remove(request.place) != nil
       }
     }
   }

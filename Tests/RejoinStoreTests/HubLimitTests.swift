@@ -118,7 +118,9 @@ import Testing
     let change = HubChange.join(part) { write in
       counts.withLock { $0.append(write.newDevices) }
     }
-    let parts = try roomy.make([(other, change), (other, change)])
+    var reports = [MergeReport(), MergeReport()]
+    let parts = try roomy.make(
+      [(other, change), (other, change)], adding: &reports)
     #expect(parts.allSatisfy { (try? $0.get()) != nil })
     #expect(counts.withLock { $0 } == [1, 0])
     // The devices of the scope continue to sync.
