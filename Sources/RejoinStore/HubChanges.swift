@@ -71,18 +71,46 @@ final class HubChanges: Sendable {
 
   private func add(_ request: Request, to line: Line) {
     let isServed = state.withLock { state in
-      defer {
-        state.lines[line, default: HubLine()].append(
-          request, at: request.place)
-      }
-      return state.lines[line] != nil
+      state.lines[line, default: HubLine()].append(request, at: request.place)
+      defer { state.lines[line]?.isServed = true }
+      return state.lines[line]?.isServed == true
     }
     if !isServed { Task { await serve(line) } }
   }
 
-  /// Performs the changes of a queue until it is empty.
+  /// Performs the changes of a queue until none can begin.
   private func serve(_ line: Line) async {
-    while isAwaited(line) { await make(Turn(), in: line) }
+    while isAwaited(line) {
+      let turn = Turn()
+      await make(turn, in: line)
+      rest(line, after: turn)
+    }
+  }
+
+  /// Makes large requests wait if other requests waited for the last one.
+  private func rest(_ line: Line, after turn: Turn) {
+    let rests = state.withLock { state in
+      let isAwaited = turn.isAwaited || state.lines[line]?.hasSmall == true
+      let rests = turn.isLarge && isAwaited
+      if rests { state.lines[line]?.isResting = true }
+      return rests
+    }
+    guard rests else { return }
+    let time = pause(after: turn)
+    Task {
+      try? await Task.sleep(for: time)
+      let isServed = state.withLock { state in
+        state.lines[line]?.isResting = false
+        defer { state.lines[line]?.isServed = true }
+        return state.lines[line]?.isServed ?? true
+      }
+      if !isServed { await serve(line) }
+    }
+  }
+
+  /// Twice the time of a turn, so that similar ones take a third of the time.
+  private func pause(after turn: Turn) -> Duration {
+    min((.now - turn.start) * 2, pool.patience)
   }
 
   /// The requests of one transaction, which stay the same if it is retried.
@@ -90,6 +118,7 @@ final class HubChanges: Sendable {
     private struct State {
       var requests: [Request]?
       var start: ContinuousClock.Instant?
+      var isAwaited = false
     }
 
     private let state: Locked<State>
@@ -107,6 +136,17 @@ final class HubChanges: Sendable {
     /// The start of the first attempt.
     var start: ContinuousClock.Instant {
       state.withLock { $0.start } ?? .now
+    }
+
+    /// Whether requests waited for the connection at the end of the turn.
+    var isAwaited: Bool {
+      get { state.withLock { $0.isAwaited } }
+      set { state.withLock { $0.isAwaited = newValue } }
+    }
+    var isLarge: Bool {
+      requests?.contains {
+        $0.place.recordCount > HubLine<Request>.smallRecordCount
+      } ?? false
     }
 
     /// Performs the requests.
@@ -138,11 +178,14 @@ final class HubChanges: Sendable {
     }
   }
 
-  /// Returns whether requests are waiting, and otherwise removes the queue.
+  /// Returns whether a transaction can begin, and otherwise stops serving the
+  /// queue.
   private func isAwaited(_ line: Line) -> Bool {
     state.withLock { state in
-      if state.lines[line]?.isEmpty == false { return true }
-      state.lines[line] = nil
+      guard let waiting = state.lines[line] else { return false }
+      if waiting.isReady { return true }
+      state.lines[line]?.isServed = false
+      if waiting.isEmpty, !waiting.isResting { state.lines[line] = nil }
       return false
     }
   }
@@ -152,8 +195,9 @@ final class HubChanges: Sendable {
       let outcomes = try await pool.run {
         (turn.requests ?? waitingRequests(in: line)).map(\.call).min() ?? .now
       } _: { scopes in
+        defer { turn.isAwaited = pool.waitingCount > 0 }
         // Until a connection is free, more requests can join the transaction.
-        try turn.perform(on: scopes) {
+        return try turn.perform(on: scopes) {
           state.withLock { $0.lines[line]?.removeNext() ?? [] }
         }
       }
@@ -173,8 +217,8 @@ final class HubChanges: Sendable {
       let requests = turn.requests ?? removeFailed(in: line, by: error)
       if case StoreError.limitExceeded = error {
         // Otherwise, a client that repeats the request without a pause would
-        // take most of the time of the queue. Now it takes a third.
-        let time = min((.now - turn.start) * 2, pool.patience)
+        // take most of the time of the queue.
+        let time = pause(after: turn)
         Task {
           try? await Task.sleep(for: time)
           answer(requests, error)

@@ -12,8 +12,10 @@ struct HubPlace: Sendable {
 ///
 /// A transaction has many small requests or a single large one. They alternate,
 /// so a small request waits for at most one large one, and large ones do not
-/// wait permanently. The scopes take turns, because a client can send many
-/// requests for its own scope.
+/// wait permanently. If requests waited for a large one, the next large one
+/// waits for twice the time that it took. Otherwise, a client that sends large
+/// requests without a pause would delay every request of the others. The scopes
+/// take turns, because a client can send many requests for its own scope.
 struct HubLine<Request> {
   /// The maximum number of records in a small request.
   static var smallRecordCount: Int { 500 }
@@ -25,8 +27,15 @@ struct HubLine<Request> {
   private var small = ScopesInTurn<Request>()
   private var large = ScopesInTurn<Request>()
   private var isLargeNext = false
+  /// Whether large requests wait, because others waited for the last one.
+  var isResting = false
+  /// Whether a task performs the requests.
+  var isServed = false
 
   var isEmpty: Bool { small.isEmpty && large.isEmpty }
+  var hasSmall: Bool { !small.isEmpty }
+  /// Whether a transaction can begin.
+  var isReady: Bool { hasSmall || !isResting && !large.isEmpty }
 
   /// The requests, in any order.
   var requests: [Request] { small.requests + large.requests }
@@ -47,7 +56,9 @@ struct HubLine<Request> {
 
   /// Removes the requests of the next transaction.
   mutating func removeNext() -> [Request] {
-    if small.isEmpty || isLargeNext, let request = large.removeNext(.max) {
+    if small.isEmpty || isLargeNext, !isResting,
+      let request = large.removeNext(.max)
+    {
       isLargeNext = false
       return [request.0]
     }

@@ -38,7 +38,6 @@ struct WaitingQueue<Key: Hashable, Element> {
   mutating func update<Value>(
     _ key: Key, _ body: (inout Element) -> Value
   ) -> Value? {
-    // Optional chaining would copy the element.
     guard let index = nodes.index(forKey: key) else { return nil }
     return body(&nodes.values[index].element)
   }

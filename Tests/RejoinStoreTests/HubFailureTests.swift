@@ -308,6 +308,13 @@ import Testing
       .recordVersion(tablet.version, of: tablet.device), in: scope)
     #expect(try await apply(third).hasAdvanced)
     #expect(try await !apply(third).hasAdvanced)
+    let before = tablet.version
+    try write(tablet, "5")
+    let missing = tablet.version
+    try write(tablet, "6")
+    #expect(before != missing)
+    let gap = try await apply(#require(tablet.delta(since: missing)))
+    #expect(gap.gaps.count == 1)
   }
 
   /// A transaction that was rolled back advanced nothing.
@@ -422,5 +429,42 @@ import Testing
     }
     #expect(count.withLock { $0 } == 1)
     #expect("\(error as Any)".contains("statement timeout"))
+  }
+
+  /// Two clients send large deltas, and others small ones. All are saved.
+  @Test func largeDeltasAlternateWithSmallOnes() async throws {
+    let server = Server(path)
+    let changes = HubChanges(
+      pool(server, patience: .seconds(60)), hasOneWriter: true)
+    let scope = scope
+    let expected = replica(99)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 1...6 {
+        let member = replica(UInt64(number))
+        var deltas: [Delta] = []
+        for round in 1...4 {
+          let before = member.version
+          try member.save { transaction in
+            for i in 0..<(number > 2 ? 1 : 501) {
+              transaction[Note.self, "\(i)"].title = "\(number) \(round)"
+            }
+          }
+          deltas.append(try #require(member.delta(since: before)))
+        }
+        expected.merge(member)
+        group.addTask { [deltas] in
+          for delta in deltas {
+            let report = try await changes.make(
+              .join(delta) { _ in }, in: scope)
+            #expect(report.hasAdvanced)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(changes.waitingCount == 0)
+    #expect(
+      try hub(.sqlite).delta(since: ReplicaVersion(), in: scope)
+        == expected.delta())
   }
 }

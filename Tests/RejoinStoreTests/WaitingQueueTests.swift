@@ -38,7 +38,7 @@ import Testing
 
   /// A line of requests, which are named by their scope and number.
   private struct Requests {
-    private(set) var line = HubLine<String>()
+    var line = HubLine<String>()
     private var places: [String: HubPlace] = [:]
 
     mutating func add(
@@ -102,6 +102,21 @@ import Testing
     #expect(requests.next() == ["b104"])
     #expect(requests.next() == ["a2"])
     #expect(requests.line.isEmpty)
+  }
+
+  @Test func largeRequestsRest() {
+    var requests = Requests()
+    requests.add("a", 1...1, of: 501)
+    requests.line.isResting = true
+    #expect(!requests.line.isReady && !requests.line.isEmpty)
+    #expect(requests.next() == [])
+    requests.add("a", 2...3, of: 500)
+    #expect(requests.line.isReady && requests.line.hasSmall)
+    #expect(requests.next() == ["a2", "a3"])
+    #expect(!requests.line.isReady && requests.next() == [])
+    requests.line.isResting = false
+    #expect(requests.line.isReady && requests.next() == ["a1"])
+    #expect(!requests.line.isReady && requests.line.isEmpty)
   }
 
   @Test func canceledRequestsAreNotServed() throws {
