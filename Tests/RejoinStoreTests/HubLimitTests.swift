@@ -118,9 +118,7 @@ import Testing
     let change = HubChange.join(part) { write in
       counts.withLock { $0.append(write.newDevices) }
     }
-    var reports = [MergeReport(), MergeReport()]
-    let parts = try roomy.make(
-      [(other, change), (other, change)], adding: &reports)
+    let parts = try roomy.make([(other, change), (other, change)])
     #expect(parts.allSatisfy { (try? $0.get()) != nil })
     #expect(counts.withLock { $0 } == [1, 0])
     // The devices of the scope continue to sync.
