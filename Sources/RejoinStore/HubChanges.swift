@@ -5,7 +5,8 @@ import Rejoin
 /// The queues of requests that change scopes.
 ///
 /// Without a queue, requests would wait for each other in the database. Queued
-/// requests share a transaction, which is synced once. In SQLite, only one
+/// requests share a transaction, which is synced once. If the transaction fails
+/// because of one of them, they are divided until only this one fails. In SQLite, only one
 /// transaction at a time can write, so all scopes share a queue. Otherwise, each
 /// scope has a queue.
 final class HubChanges: Sendable {
@@ -20,7 +21,7 @@ final class HubChanges: Sendable {
     let scope: String
     let change: HubChange
     let continuation: CheckedContinuation<Outcome, Never>
-    /// The reports of the attempts that may have been committed.
+    /// The reports of earlier attempts without an answer to `COMMIT`.
     var report = MergeReport()
   }
 

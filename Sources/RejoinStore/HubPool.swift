@@ -166,8 +166,8 @@ actor HubWorker {
 
   /// Waits for the next attempt.
   ///
-  /// The patience starts with the request or, if it is later, with the failure:
-  /// a request may have waited for a connection without any failure.
+  /// The patience starts with the request or, if it is later, with the failure.
+  /// A wait for a busy connection does not shorten it.
   ///
   /// - Throws: The failure, if the patience ends first.
   private func wait(
@@ -204,7 +204,8 @@ extension StoreError {
     }
   }
 
-  /// Whether only one of several requests in a transaction may have failed.
+  /// Whether the other requests of the transaction can succeed without the one
+  /// that failed.
   ///
   /// An error of connecting or of a lock concerns all of them.
   var mayBeOfOneRequest: Bool {
