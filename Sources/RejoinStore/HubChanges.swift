@@ -5,10 +5,10 @@ import Rejoin
 /// The queues of requests that change scopes.
 ///
 /// Without a queue, requests would wait for each other in the database. Queued
-/// requests share a transaction, which is synced once. If the transaction fails
-/// because of one of them, they are divided until only this one fails. In SQLite, only one
-/// transaction at a time can write, so all scopes share a queue. Otherwise, each
-/// scope has a queue.
+/// requests share a transaction, which is synced once. If one of them makes the
+/// transaction fail, they are divided until only this one fails. In SQLite, only
+/// one transaction at a time can write, so all scopes share a queue. Otherwise,
+/// each scope has a queue.
 final class HubChanges: Sendable {
   private typealias Outcome = Result<MergeReport, any Error>
 
