@@ -84,9 +84,11 @@ extension SQLError.Code {
   init(postgreSQL state: String) {
     self =
       switch state {
-      // Serialization failures, deadlocks, unavailable locks, and statements
-      // that exceeded a time limit or were canceled.
-      case "40001", "40P01", "55P03", "57014": .busy
+      // Serialization failures, deadlocks and unavailable locks.
+      case "40001", "40P01", "55P03": .busy
+      // Statements that exceeded a time limit or were canceled, and limits of
+      // memory, temporary files and the configuration.
+      case "57014", "53000", "53200", "53400": .limitExceeded
       case "53100": .full
       // The values do not fit the parameters of the statement.
       case "08P01": .misused
@@ -99,7 +101,7 @@ extension SQLError.Code {
       default:
         switch state.prefix(2) {
         case "08": .disconnected
-        // Rolled-back transactions, and exhausted resources.
+        // Rolled-back transactions, and too many connections.
         case "40": .busy
         case "53": .unavailable
         default: .other(state)
@@ -110,7 +112,8 @@ extension SQLError.Code {
   /// Creates a code from the SQLSTATE of a refused connection.
   init(connecting state: String) {
     switch SQLError.Code(postgreSQL: state) {
-    case .unavailable, .busy, .disconnected: self = .unavailable
+    case .unavailable, .busy, .disconnected, .limitExceeded:
+      self = .unavailable
     default: self = .cannotOpen
     }
   }

@@ -6,10 +6,15 @@ public struct SQLError: Error, Hashable, Sendable {
   public enum Code: Hashable, Sendable {
     /// The database's library is not installed.
     case libraryMissing
-    /// Another connection holds a lock, or a statement exceeded its time limit.
+    /// Another connection holds a lock.
     ///
     /// The statement changed no data and can succeed a moment later.
     case busy
+    /// The statement exceeded a limit of the server, such as the limit of its
+    /// time or memory.
+    ///
+    /// The statement changed no data, and would exceed the limit again.
+    case limitExceeded
     /// The task was canceled before the statement had any effect.
     case canceled
     /// The server does not accept connections now.
@@ -71,6 +76,8 @@ extension SQLError {
     switch code {
     case .libraryMissing: "Install the package with the library."
     case .busy: "Try again, or close the other connection."
+    case .limitExceeded:
+      "Divide the statement, or raise the limit, such as `statement_timeout`."
     case .canceled: "Repeat the call if it is still needed."
     case .unavailable: "Check that the server runs, and try again."
     case .full: "Free space on the disk."

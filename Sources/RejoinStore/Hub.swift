@@ -20,7 +20,7 @@ import RejoinSQL
 /// number of processes can serve the same database.
 ///
 /// Each connection of the hub has its own thread, and a request waits for one
-/// of them. If the connection is lost, or if the database is busy or
+/// of them. If the connection is lost, or if the database is busy, read-only or
 /// unavailable, the hub retries the request for ten seconds with growing
 /// pauses. A retry is safe, because a repeated request has the same result. If
 /// a task is canceled while it waits, the request changes nothing and throws

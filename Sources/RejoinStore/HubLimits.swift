@@ -16,7 +16,7 @@ extension Hub {
     /// The maximum number of records in a delta.
     ///
     /// The changes of a scope happen one after another, so the limit bounds how
-    /// long one delta delays others. The default is 10,000. A part from
+    /// long one delta delays others. The default is 2,000. A part from
     /// `delta(since:byteLimit:)` never has more records.
     public var recordsPerDelta = Rejoin.Limits.recordsPerPart
     /// The maximum number of devices in a scope.

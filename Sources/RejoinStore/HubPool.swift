@@ -7,41 +7,54 @@ import RejoinSQL
 ///
 /// Requests receive connections in the order of their arrival.
 final class HubPool: Sendable {
-  private struct Waiter {
-    let number: Int
-    let continuation: CheckedContinuation<HubWorker?, Never>
-  }
-
   private struct State {
     var idle: [HubWorker]
-    var waiters: [Waiter] = []
-    /// The requests that were canceled before they started to wait.
-    var canceled: Set<Int> = []
+    var waiting = WaitingQueue<Int, CheckedContinuation<HubWorker?, Never>>()
     var count = 0
   }
 
+  /// The maximum duration of the retries of a request.
+  let patience: Duration
   private let state: Locked<State>
 
   init(
-    connections: Int, limits: Hub.Limits,
+    connections: Int, limits: Hub.Limits, patience: Duration = .seconds(10),
     _ connect: @escaping @Sendable () throws -> any SQLConnection,
     makeDeviceID: @escaping @Sendable () -> DeviceID
   ) {
+    self.patience = patience
     state = Locked(
       State(
         idle: (0..<connections).map { _ in
-          HubWorker(connect, limits, makeDeviceID: makeDeviceID)
+          HubWorker(connect, limits, patience, makeDeviceID: makeDeviceID)
         }))
   }
+
+  /// The number of requests that wait for a connection.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   /// Runs `body` with a connection, and repeats it after a failure that may
   /// pass.
   func run<Value: Sendable>(
     _ body: @Sendable (HubScopes) throws -> Value
   ) async throws -> Value {
-    guard let worker = await take() else { throw StoreError.canceled }
+    let call = ContinuousClock.now
+    return try await run(since: { call }, body)
+  }
+
+  /// Runs `body` with a connection.
+  ///
+  /// - Parameter call: A closure that returns the time of the call. If the
+  ///   request waited during an outage, its retries end earlier.
+  func run<Value: Sendable>(
+    since call: @Sendable () -> ContinuousClock.Instant,
+    _ body: @Sendable (HubScopes) throws -> Value
+  ) async throws -> Value {
+    guard !Task.isCancelled, let worker = await take() else {
+      throw StoreError.canceled
+    }
     defer { give(worker) }
-    return try await worker.run(body)
+    return try await worker.run(since: call, body)
   }
 
   /// Waits for a connection.
@@ -52,60 +65,58 @@ final class HubPool: Sendable {
       state.count += 1
       return state.count
     }
-    let worker = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let (isReady, worker) = state.withLock { state in
-          if state.canceled.contains(number) {
-            return (true, nil as HubWorker?)
-          }
-          if let worker = state.idle.popLast() { return (true, worker) }
-          state.waiters.append(
-            Waiter(number: number, continuation: continuation))
-          return (false, nil)
-        }
-        if isReady { continuation.resume(returning: worker) }
-      }
-    } onCancel: {
-      stopWaiting(number)
-    }
-    state.withLock { _ = $0.canceled.remove(number) }
-    return worker
-  }
-
-  private func stopWaiting(_ number: Int) {
-    let waiter = state.withLock { state -> Waiter? in
-      guard let i = state.waiters.firstIndex(where: { $0.number == number })
-      else {
-        state.canceled.insert(number)
+    return await waiting { continuation in
+      let worker = state.withLock { state -> HubWorker? in
+        if let worker = state.idle.popLast() { return worker }
+        state.waiting.append(continuation, for: number)
         return nil
       }
-      return state.waiters.remove(at: i)
+      if let worker { continuation.resume(returning: worker) }
+    } onCancel: {
+      let waiter = state.withLock { $0.waiting.remove(number) }
+      waiter?.resume(returning: nil)
     }
-    waiter?.continuation.resume(returning: nil)
   }
 
   private func give(_ worker: HubWorker) {
-    let waiter = state.withLock { state -> Waiter? in
-      if state.waiters.isEmpty {
-        state.idle.append(worker)
-        return nil
-      }
-      return state.waiters.removeFirst()
+    let waiter = state.withLock { state in
+      let waiter = state.waiting.removeFirst()
+      if waiter == nil { state.idle.append(worker) }
+      return waiter
     }
-    waiter?.continuation.resume(returning: worker)
+    waiter?.resume(returning: worker)
   }
 }
 
 /// A connection of a hub, which it opens on demand and reopens after a loss.
 actor HubWorker {
-  /// The maximum duration of the retries of a request.
-  private static let patience = Duration.seconds(10)
+  /// A failure that may pass.
+  private struct Failure {
+    let error: StoreError
+    /// The start of the first attempt that failed.
+    let start: ContinuousClock.Instant
+    let pause: Duration
+    let nextAttempt: ContinuousClock.Instant
+
+    init(
+      _ error: StoreError, since start: ContinuousClock.Instant,
+      after last: Failure?
+    ) {
+      self.error = error
+      self.start = last?.start ?? start
+      pause = last.map { min($0.pause * 2, .seconds(1)) } ?? .milliseconds(10)
+      nextAttempt = .now + pause
+    }
+  }
 
   private let queue = SerialQueue("rejoin.hub")
   private let connect: @Sendable () throws -> any SQLConnection
   private let limits: Hub.Limits
+  private let patience: Duration
   private let makeDeviceID: @Sendable () -> DeviceID
   private var scopes: HubScopes?
+  /// The failure of the last attempt to connect, until one succeeds.
+  private var outage: Failure?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     queue.asUnownedSerialExecutor()
@@ -113,33 +124,60 @@ actor HubWorker {
 
   init(
     _ connect: @escaping @Sendable () throws -> any SQLConnection,
-    _ limits: Hub.Limits, makeDeviceID: @escaping @Sendable () -> DeviceID
+    _ limits: Hub.Limits, _ patience: Duration,
+    makeDeviceID: @escaping @Sendable () -> DeviceID
   ) {
     (self.connect, self.makeDeviceID) = (connect, makeDeviceID)
-    self.limits = limits
+    (self.limits, self.patience) = (limits, patience)
   }
 
   /// Runs `body`, which must be safe to repeat.
   func run<Value: Sendable>(
+    since call: @Sendable () -> ContinuousClock.Instant,
     _ body: @Sendable (HubScopes) throws -> Value
   ) async throws -> Value {
-    let end = ContinuousClock.now + HubWorker.patience
-    var pause = Duration.milliseconds(10)
+    var failure = outage
     while true {
+      if let failure { try await wait(after: failure, since: call()) }
+      let start = ContinuousClock.now
+      let open: HubScopes
+      do { open = try scopes ?? self.open() } catch let error as StoreError
+        where error.mayPass
+      {
+        failure = Failure(error, since: start, after: failure)
+        outage = failure
+        continue
+      }
+      (scopes, outage) = (open, nil)
       do {
-        let open = try scopes ?? open()
-        scopes = open
         // Replace a connection in an unknown state.
         defer { if !open.isIdle { scopes = nil } }
         return try body(open)
       } catch let error as StoreError where error.mayPass {
-        guard ContinuousClock.now + pause < end else { throw error }
+        failure = Failure(error, since: start, after: failure)
+      } catch StoreError.readOnly(let error) where !open.hasOneWriter {
+        // The session is on a standby server, and a new one may not be. All
+        // requests that waited end together, each after an attempt.
+        scopes = nil
+        failure = Failure(.readOnly(error), since: call(), after: failure)
       }
-      do { try await Task.sleep(for: pause) } catch {
-        throw StoreError.canceled
-      }
-      pause = min(pause * 2, .seconds(1))
     }
+  }
+
+  /// Waits for the next attempt.
+  ///
+  /// The patience starts with the request or, if it is later, with the failure.
+  /// A wait for a busy connection does not shorten it.
+  ///
+  /// - Throws: The failure, if the patience ends first.
+  private func wait(
+    after failure: Failure, since call: ContinuousClock.Instant
+  ) async throws {
+    let end = max(failure.start, call) + patience
+    do {
+      try await Task.sleep(until: min(failure.nextAttempt, end))
+    } catch { throw StoreError.canceled }
+    if failure.nextAttempt >= end { throw failure.error }
   }
 
   private func open() throws(StoreError) -> HubScopes {
@@ -147,8 +185,13 @@ actor HubWorker {
     do { connection = try connect() } catch let error as SQLError {
       throw StoreError(opening: error)
     } catch { throw .cannotOpen(SQLError(.cannotOpen, "\(error)")) }
-    return try HubScopes(
-      connection, limits: limits, makeDeviceID: makeDeviceID)
+    do {
+      return try HubScopes(
+        connection, limits: limits, makeDeviceID: makeDeviceID)
+    } catch .limitExceeded(let error) {
+      // The first statements are small, so the server is overloaded.
+      throw .unavailable(error)
+    }
   }
 }
 
@@ -158,6 +201,18 @@ extension StoreError {
     switch self {
     case .busy, .unavailable, .disconnected: true
     default: false
+    }
+  }
+
+  /// Whether the other requests of the transaction can succeed without the one
+  /// that failed.
+  ///
+  /// An error of connecting or of a lock concerns all of them.
+  var mayBeOfOneRequest: Bool {
+    switch self {
+    case .disconnected: true
+    case .readOnly: false
+    default: !mayPass
     }
   }
 }

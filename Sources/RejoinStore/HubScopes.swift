@@ -9,6 +9,14 @@ package enum HubChange: Sendable {
   case join(Delta, check: @Sendable (Hub.Write) throws -> Void)
   /// Records the saves that a device holds.
   case recordVersion(ReplicaVersion, of: DeviceID)
+
+  /// The number of records to join.
+  var recordCount: Int {
+    switch self {
+    case .join(let delta, _): delta.recordCount
+    case .recordVersion: 0
+    }
+  }
 }
 
 /// The scopes of a hub, which are not kept in memory.
@@ -128,27 +136,34 @@ package final class HubScopes {
   package func make(
     _ change: HubChange, in scope: String
   ) throws -> MergeReport {
-    try make([(scope, change)])[0].get()
+    var reports = [MergeReport()]
+    return try make([(scope, change)], adding: &reports)[0].get()
   }
 
   /// Performs changes in one transaction.
   ///
   /// Scopes that do not exist are created.
   ///
-  /// - Parameter changes: The changes with the names of their scopes. If
-  ///   ``hasOneWriter`` is `false`, all are in one scope, because two
-  ///   transactions could lock two scopes in different orders.
-  /// - Returns: The report of each change, or the error that refused it. A
-  ///   refused change has no effect.
+  /// - Parameters:
+  ///   - changes: The changes with the names of their scopes. If
+  ///     ``hasOneWriter`` is `false`, all are in one scope, because two
+  ///     transactions could lock two scopes in different orders.
+  ///   - reports: The reports of earlier attempts, one for each change. If the
+  ///     answer to `COMMIT` is lost, this attempt adds its own: the changes may
+  ///     be saved, and a repeated attempt then changes nothing.
+  /// - Returns: The report of each change, which includes those of earlier
+  ///   attempts, or the error that refused it. A refused change has no effect.
   /// - Throws: ``StoreError``. If an error is thrown, the scopes are unchanged,
   ///   unless the connection was lost.
   package func make(
-    _ changes: [(scope: String, change: HubChange)]
+    _ changes: [(scope: String, change: HubChange)],
+    adding reports: inout [MergeReport]
   ) throws(StoreError) -> [Result<MergeReport, any Error>] {
     var results: [Result<MergeReport, any Error>?] = changes.map { _ in nil }
     let scopes = Dictionary(grouping: changes.indices) {
       Array(changes[$0].scope.utf8)
     }
+    var isCommitting = false
     do {
       try transactions.changing {
         for name in scopes.keys.sorted(by: { $0.lexicographicallyPrecedes($1) })
@@ -157,9 +172,29 @@ package final class HubScopes {
           let made = try make(places.map { changes[$0].change }, in: name)
           for (place, result) in zip(places, made) { results[place] = result }
         }
+        isCommitting = true
       }
-    } catch { throw StoreError(writing: error) }
-    return results.compactMap { $0 }
+    } catch {
+      let error = StoreError(writing: error)
+      // Any other failure undid the changes.
+      if isCommitting, case .disconnected = error {
+        HubScopes.add(results, to: &reports)
+      }
+      throw error
+    }
+    HubScopes.add(results, to: &reports)
+    return zip(results, reports).compactMap { result, report in
+      result?.map { _ in report }
+    }
+  }
+
+  private static func add(
+    _ results: [Result<MergeReport, any Error>?],
+    to reports: inout [MergeReport]
+  ) {
+    for (i, result) in results.enumerated() {
+      if case .success(let report) = result { reports[i].add(report) }
+    }
   }
 
   /// Performs changes of a scope.

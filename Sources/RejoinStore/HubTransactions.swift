@@ -33,9 +33,18 @@ struct HubTransactions {
   /// statement after ``lock(_:)`` reads the latest state.
   func changing<Value>(_ body: () throws -> Value) throws -> Value {
     if connection.dialect == .sqlite { return try connection.changing(body) }
-    return try connection.transaction("BEGIN ISOLATION LEVEL READ COMMITTED") {
-      if setsInTransactions { try set(untilCommit: true) }
-      return try body()
+    do {
+      return try connection.transaction("BEGIN ISOLATION LEVEL READ COMMITTED")
+      {
+        if setsInTransactions { try set(untilCommit: true) }
+        return try body()
+      }
+    } catch let error as SQLError
+      where error.code == .limitExceeded
+      && error.message.hasSuffix("(\(HubTransactions.lock))")
+    {
+      // The limit of a statement's time includes the wait for the lock.
+      throw SQLError(.busy, error.message)
     }
   }
 
@@ -73,6 +82,8 @@ struct HubTransactions {
     // Names with the same number wait for each other, which does no harm.
     let number = name.withUnsafeBytes { Int64(WireChecksum.of($0)) }
     try connection.run(
-      "SELECT pg_advisory_xact_lock($1)", .integer(0x7265_6a6f << 32 | number))
+      HubTransactions.lock, .integer(0x7265_6a6f << 32 | number))
   }
+
+  private static let lock = "SELECT pg_advisory_xact_lock($1)"
 }

@@ -11,6 +11,8 @@ extension StoreError {
       self = .damaged("\(error)")
     case let error as SQLError where error.code == .busy: self = .busy(error)
     case let error as SQLError where error.code == .canceled: self = .canceled
+    case let error as SQLError where error.code == .limitExceeded:
+      self = .limitExceeded(error)
     case let error as SQLError where error.code == .unavailable:
       self = .unavailable(error)
     case let error as SQLError where error.code == .readOnly:
@@ -29,7 +31,8 @@ extension StoreError {
       return
     }
     switch error.code {
-    case .busy, .canceled, .unavailable, .readOnly, .disconnected:
+    case .busy, .canceled, .limitExceeded, .unavailable, .readOnly,
+      .disconnected:
       self.init(opening: error)
     default: self = .notDurable(error)
     }

@@ -19,6 +19,11 @@ public enum StoreError: Error, Hashable, Sendable {
   ///
   /// The call changed no data.
   case busy(SQLError)
+  /// A request exceeded a limit of the database server, such as the limit of
+  /// its time or memory.
+  ///
+  /// The call changed no data.
+  case limitExceeded(SQLError)
   /// The database server does not accept connections now.
   ///
   /// The call changed no data.
@@ -93,6 +98,10 @@ extension StoreError: CustomStringConvertible {
     case .busy(let error):
       "The store is locked by another connection, and nothing has changed "
         + "(\(error)). \(error.advice)"
+    case .limitExceeded(let error):
+      "The request exceeded a limit of the database server, and nothing has "
+        + "changed (\(error)). Send or request smaller parts, or raise the "
+        + "limit, such as `statement_timeout`."
     case .unavailable(let error):
       "The database server could not be reached, and nothing has changed "
         + "(\(error)). \(error.advice)"

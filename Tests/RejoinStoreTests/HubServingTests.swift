@@ -250,7 +250,7 @@ import Testing
       } catch { return (error as? SQLError)?.code }
     }
     try connection.run("SET statement_timeout = 20")
-    #expect(failure("SELECT pg_sleep(1)") == .busy)
+    #expect(failure("SELECT pg_sleep(1)") == .limitExceeded)
     try connection.run("SET statement_timeout = 0")
     try connection.run("BEGIN")
     #expect(failure("SELECT nothing") == .other("42703"))

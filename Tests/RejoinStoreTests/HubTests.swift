@@ -10,6 +10,13 @@ import Testing
 @testable import RejoinStore
 
 extension HubScopes {
+  func make(
+    _ changes: [(scope: String, change: HubChange)]
+  ) throws -> [Result<MergeReport, any Error>] {
+    var reports = changes.map { _ in MergeReport() }
+    return try make(changes, adding: &reports)
+  }
+
   func apply(_ delta: Delta, in scope: String) throws -> MergeReport {
     try make(.join(delta) { _ in }, in: scope)
   }

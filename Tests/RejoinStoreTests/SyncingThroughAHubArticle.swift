@@ -127,7 +127,7 @@ import Testing
     try await phone.save { transaction in
       for i in 0..<12_000 { transaction[Note.self, "\(i)"].title = "\(i)" }
     }
-    await #expect(throws: StoreError.tooManyRecords(12_000, limit: 10_000)) {
+    await #expect(throws: StoreError.tooManyRecords(12_000, limit: 2_000)) {
       try await session.apply(#require(phone.delta(since: .init())), in: "x")
     }
     try await sync(phone, session)

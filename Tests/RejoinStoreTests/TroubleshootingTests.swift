@@ -17,11 +17,12 @@ import Testing
     let store: [StoreError] = [
       .cannotOpen(sql), .damaged("row 2"), .missing(nil), .newerFormat(9),
       .busy(sql), .unavailable(sql), .canceled, .readOnly(sql),
+      .limitExceeded(sql),
       .notDurable(sql), .disconnected(sql), .superseded, .scopeBelongsToHub,
       .scopeBelongsToDevice, .tokenUnreadable("locked"),
       .tokenNotStored("full"), .tokenNotRemoved("locked"),
       .fileReplaced("/notes.sqlite"), .closed, .outOfStep(sql),
-      .tooManyRecords(20_000, limit: 10_000), .tooManyDevices(limit: 10_000),
+      .tooManyRecords(20_000, limit: 2_000), .tooManyDevices(limit: 10_000),
       .recordTooLarge(note, byteCount: 40_000_000, limit: 32 << 20),
       .scopeNameTooLong(byteCount: 1_025), .notCopied(sql),
     ]

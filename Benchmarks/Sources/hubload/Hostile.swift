@@ -23,7 +23,8 @@ func measureAttack(
   }
   let (hub, scope) = (try await database.openHub(), "\(UUID())")
   let member = try await Member(hub.makeSession { _ in }, in: scope)
-  let attack = Attack(hub, in: scope, kind)
+  let attack = Attack(
+    hub, in: kind == .neighbor ? "\(scope) 2" : scope, kind)
   let pause = Duration.seconds(seconds)
 
   let before = try await member.sync(until: timer(pause))

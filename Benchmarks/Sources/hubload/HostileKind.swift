@@ -4,7 +4,7 @@ import Rejoin
 
 /// An attack on a scope.
 enum HostileKind: String, CaseIterable {
-  case records, devices, text, unplaced, refused, set, keys
+  case records, devices, text, unplaced, refused, set, keys, flood, neighbor
 
   var title: String {
     switch self {
@@ -15,6 +15,8 @@ enum HostileKind: String, CaseIterable {
     case .refused: "the same with intervals, refused by the check"
     case .set: "a set of 1e5 elements, and then single elements"
     case .keys: "500 records with keys of 3,000 bytes"
+    case .flood: "deltas of 2,000 records"
+    case .neighbor: "the same in another scope"
     }
   }
 
@@ -38,11 +40,12 @@ enum HostileKind: String, CaseIterable {
       return try [attacker.edit { $0.title = text }]
         + attacker.edits { item, _ in item.count.increment() }
     case .unplaced, .refused:
-      // A record takes 12 bytes.
+      // A record takes 24 bytes.
       return try (0..<500).map { i in
         try attacker.save(hasIntervals: self == .refused) { transaction in
-          for j in 0..<(4_000 / fraction) {
-            transaction[Item.self, "h\(i * 4_000 + j)"].title = Attacker.text(8)
+          for j in 0..<(2_000 / fraction) {
+            transaction[Item.self, "h\(i * 2_000 + j)"].title =
+              Attacker.text(20)
           }
         }
       }
@@ -57,6 +60,14 @@ enum HostileKind: String, CaseIterable {
       return try (0..<500).map { _ in
         let key = Attacker.text(3_000)
         return try attacker.save { $0[Item.self, key].count.increment() }
+      }
+    case .flood, .neighbor:
+      return try (0..<100).map { _ in
+        try attacker.save { transaction in
+          for i in 0..<(2_000 / fraction) {
+            transaction[Item.self, "h\(i)"].count.increment()
+          }
+        }
       }
     }
   }

@@ -13,15 +13,18 @@ func measureLoad(
       let hub = try await database.openHub()
       let run = UUID()
       let end = ContinuousClock.now + .seconds(seconds)
-      let durations = try await withThrowingTaskGroup(of: [Duration].self) {
-        group in
+      let (durations, delivered) = try await withThrowingTaskGroup(
+        of: ([Duration], UInt64).self
+      ) { group in
         for i in 0..<count {
           let session = hub.makeSession { _ in }
           let scope = isShared ? "\(run)" : "\(run) \(i)"
           group.addTask { try await serve(session, in: scope, until: end) }
         }
-        var all: [Duration] = []
-        for try await some in group { all += some }
+        var all = ([] as [Duration], 0 as UInt64)
+        for try await some in group {
+          all = (all.0 + some.0, all.1 + some.1)
+        }
         return all
       }
       printLine([
@@ -29,6 +32,7 @@ func measureLoad(
         "\(count)", String(format: "%.0f", Double(durations.count) / seconds),
         milliseconds(durations.percentile(50)),
         milliseconds(durations.percentile(99)),
+        String(format: "%.0f", Double(delivered) / seconds),
       ])
     }
   }
@@ -36,10 +40,11 @@ func measureLoad(
 
 /// Serves one client until the end of the measurement.
 ///
-/// - Returns: The duration of each sync.
+/// - Returns: The duration of each sync, and the number of saves that the client
+///   received from others.
 private func serve(
   _ session: HubSession, in scope: String, until end: ContinuousClock.Instant
-) async throws -> [Duration] {
+) async throws -> ([Duration], UInt64) {
   let replica = makeReplica()
   var (durations, now) = ([] as [Duration], ContinuousClock.now)
   while now < end {
@@ -50,7 +55,10 @@ private func serve(
     durations.append(next - now)
     now = next
   }
-  return durations
+  let delivered = replica.version.vectorClock.entries.reduce(0) {
+    $1.device == replica.device ? $0 : $0 + $1.count
+  }
+  return (durations, delivered)
 }
 
 /// Makes a save and exchanges it with the hub.

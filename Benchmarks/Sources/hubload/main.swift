@@ -15,9 +15,11 @@ let usage = """
 
   load     Prints a line for each number of clients, once with a shared scope and
            once with a scope per client: the label, the database, the scopes, the
-           clients, the syncs per second, and the 50th and 99th percentile of a
-           sync in milliseconds. A sync is a save and four requests: `version`,
-           `apply`, `recordVersion` and `delta(since:)`.
+           clients, the syncs per second, the 50th and 99th percentile of a sync
+           in milliseconds, and the saves delivered per second. A sync is a save
+           and four requests: `version`, `apply`, `recordVersion` and
+           `delta(since:)`. A save is delivered to each other client of its scope,
+           so with more clients, each sync brings more saves.
   growth   Prints a line for each number of records in a scope. The hub runs in a
            process of its own, whose peak memory is measured.
   hostile  Prints a line with the durations of a member's syncs before, during and

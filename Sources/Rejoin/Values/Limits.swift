@@ -29,7 +29,7 @@ package enum Limits {
   /// The maximum number of records in a part of a delta.
   ///
   /// A hub accepts as many by default.
-  package static let recordsPerPart = 10_000
+  package static let recordsPerPart = 2_000
 
   /// Returns whether a text can be the name of a field or a variant.
   static func isName(_ text: String) -> Bool {

@@ -175,7 +175,8 @@ public struct MergeReport: Sendable {
 
   package init() {}
 
-  /// Adds the report of another step of the same exchange.
+  /// Adds the report of another step of the same exchange, or of another attempt
+  /// of the same step.
   package mutating func add(_ other: MergeReport) {
     changedRecords.formUnion(other.changedRecords)
     changedFields.formUnion(other.changedFields)
@@ -184,7 +185,8 @@ public struct MergeReport: Sendable {
     deletedRecords.formUnion(other.deletedRecords)
     conflicts += other.conflicts
     deletionConflicts += other.deletionConflicts
-    gaps += other.gaps
+    let known = Set(gaps)
+    gaps += other.gaps.filter { !known.contains($0) }
     equivocations.formUnion(other.equivocations)
     forkedDevices.formUnion(other.forkedDevices)
     lastSaveBeforeRollback =

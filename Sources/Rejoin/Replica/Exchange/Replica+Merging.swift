@@ -29,7 +29,7 @@ extension Replica {
   ///       guard tablet.apply(delta).hasAdvanced else { break }
   ///     }
   ///
-  /// A part has at most 10,000 records, in the order of their IDs. The
+  /// A part has at most 2,000 records, in the order of their IDs. The
   /// receiver's next version contains the point where the part ends. You can
   /// interrupt the transfer after any part, and continue it later from this
   /// replica or another one. If possible, request parts from one replica at a
