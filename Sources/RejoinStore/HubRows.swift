@@ -47,6 +47,7 @@ struct HubRows {
       if scope == nil {
         let row = try ScopeRow(row)
         guard row.isOfHub else { throw StoreError.scopeBelongsToDevice }
+        if row.isErased { throw StoreError.scopeErased }
         scope = row
       } else {
         devices.append(try DeviceRow(row))

@@ -9,6 +9,13 @@ package enum HubChange: Sendable {
   case join(Delta, check: @Sendable (Hub.Write) throws -> Void)
   /// Records the saves that a device holds.
   case recordVersion(ReplicaVersion, of: DeviceID)
+  /// Erases a part of the scope.
+  case erase(ErasureBatch)
+
+  /// The part to erase, or `nil` for another change.
+  fileprivate var erasure: ErasureBatch? {
+    if case .erase(let batch) = self { batch } else { nil }
+  }
 }
 
 /// The scopes of a hub, which are not kept in memory.
@@ -22,8 +29,8 @@ package enum HubChange: Sendable {
 /// reads sees one state of the database. The order of commits therefore doesn't
 /// matter.
 package final class HubScopes {
-  private let connection: any SQLConnection
-  private let transactions: HubTransactions
+  let connection: any SQLConnection
+  let transactions: HubTransactions
   private let limits: Hub.Limits
   private let patching: Patching
   private let makeDeviceID: () -> DeviceID
@@ -150,6 +157,22 @@ package final class HubScopes {
     _ changes: [HubChange], in name: [UInt8]
   ) throws -> [Result<MergeReport, any Error>] {
     try transactions.lock(name)
+    let batches = changes.compactMap(\.erasure)
+    do {
+      if batches.isEmpty { return try change(name, by: changes) }
+      for batch in batches { try batch.erase(name, on: connection) }
+    } catch StoreError.scopeErased {}
+    // Refuse only the changes of this scope. Others share the transaction.
+    return changes.map {
+      $0.erasure == nil
+        ? .failure(StoreError.scopeErased) : .success(MergeReport())
+    }
+  }
+
+  /// Changes a scope, which is not erased.
+  private func change(
+    _ name: [UInt8], by changes: [HubChange]
+  ) throws -> [Result<MergeReport, any Error>] {
     var (rows, stored) = try read(name) { reader in
       for change in changes { try reader.read(change) }
     }
@@ -172,6 +195,8 @@ package final class HubScopes {
     _ added: inout Set<DeviceID>
   ) -> Result<MergeReport, any Error> {
     switch change {
+    case .erase:
+      return .success(MergeReport())
     case .recordVersion(let version, let device):
       return .success(
         replica.recordVersion(
@@ -241,7 +266,7 @@ package final class HubScopes {
   }
 
   /// Reads a scope, or returns a new one.
-  private func read(
+  func read(
     _ name: [UInt8], choosing choose: (inout RecordReader) throws -> Void
   ) throws -> (rows: HubRows, stored: ReplicaState) {
     let found = try HubRows.read(
@@ -256,7 +281,7 @@ package final class HubScopes {
 
   /// Creates a replica that never saves, so it needs neither a schema nor a
   /// clock.
-  private func replica(_ stored: ReplicaState) -> Replica {
+  func replica(_ stored: ReplicaState) -> Replica {
     Replica(
       resuming: stored, schema: [], wallClock: WallClock { 0 },
       makeDeviceID: makeDeviceID)

@@ -44,7 +44,11 @@ public struct HubSession: Sendable {
     _ delta: Delta, in scope: String
   ) async throws -> MergeReport {
     let name = try name(scope)
-    if delta.intervals.isEmpty { return MergeReport() }
+    if delta.intervals.isEmpty {
+      // Only a read shows whether the scope was erased.
+      _ = try await hub.pool.run { try $0.version(of: scope) }
+      return MergeReport()
+    }
     try hub.limits.check(delta)
     let check = check
     return try await hub.changes.make(

@@ -18,7 +18,7 @@ import Testing
       .cannotOpen(sql), .damaged("row 2"), .missing(nil), .newerFormat(9),
       .busy(sql), .unavailable(sql), .canceled, .readOnly(sql),
       .notDurable(sql), .disconnected(sql), .superseded, .scopeBelongsToHub,
-      .scopeBelongsToDevice, .tokenUnreadable("locked"),
+      .scopeBelongsToDevice, .scopeErased, .tokenUnreadable("locked"),
       .tokenNotStored("full"), .tokenNotRemoved("locked"),
       .fileReplaced("/notes.sqlite"), .closed, .outOfStep(sql),
       .tooManyRecords(20_000, limit: 10_000), .tooManyDevices(limit: 10_000),
