@@ -109,7 +109,8 @@ package final class ErasureBatch: Sendable {
     var position: Position? = start
     if !row.isErased {
       row.erase()
-      try found == nil ? _ = row.insert(on: connection) : row.update(on: connection)
+      try found == nil
+        ? _ = row.insert(on: connection) : row.update(on: connection)
     } else if row.hasRows {
       position = try deleteRows(of: row, on: connection)
       if position == nil {
