@@ -177,7 +177,7 @@ package final class ErasureBatch: Sendable {
     on connection: any SQLConnection
   ) throws -> Int {
     let (start, device) = (position.touch, SQLValue.integer(device))
-    var (count, last) = (0, start)
+    var records: [Int64] = []
     try connection.run(
       "SELECT n, record FROM rejoin_touch WHERE device = $1 "
         + "AND (n, record) > ($2, $3) ORDER BY n, record LIMIT $4",
@@ -186,16 +186,13 @@ package final class ErasureBatch: Sendable {
         .integer(Int64(limit)),
       ]
     ) { row in
-      (count, last) = (count + 1, (row.integer(0), row.integer(1)))
+      position.touch = (row.integer(0), row.integer(1))
+      records.append(position.touch.record)
     }
-    if count == 0 { return 0 }
-    try connection.run(
-      "DELETE FROM rejoin_touch WHERE device = $1 "
-        + "AND (n, record) > ($2, $3) AND (n, record) <= ($4, $5)",
-      device, .integer(start.n), .integer(start.record), .integer(last.n),
-      .integer(last.record))
-    position.touch = last
-    return count
+    try delete(
+      records, from: "rejoin_touch", where: "AND device = $2", device,
+      on: connection)
+    return records.count
   }
 
   /// Deletes records and their patches.
@@ -222,32 +219,32 @@ package final class ErasureBatch: Sendable {
       bytes += row.integer(3)
       last = (row.bytes(1), row.bytes(2))
     }
-    if numbers.isEmpty { return false }
-    if row.patches > 0 { try deletePatches(of: numbers, on: connection) }
-    try connection.run(
-      "DELETE FROM rejoin_record WHERE scope = $1 "
-        + "AND (entity, key) >= ($2, $3) AND (entity, key) <= ($4, $5)",
-      scope, .bytes(start.entity), .bytes(start.key), .bytes(last.entity),
-      .bytes(last.key))
+    if row.patches > 0 {
+      try delete(numbers, from: "rejoin_patch", on: connection)
+    }
+    try delete(numbers, from: "rejoin_record", on: connection)
     // A zero byte makes the next greater key.
     position.record = (last.entity, last.key + [0])
     return isFull || numbers.count == ErasureBatch.rowLimit
   }
 
-  private func deletePatches(
-    of records: [Int64], on connection: any SQLConnection
+  /// Deletes the rows of records from a table.
+  ///
+  /// The statement lists the records. PostgreSQL would search a range from the
+  /// start of the scope.
+  private func delete(
+    _ records: [Int64], from table: String, where condition: String = "",
+    _ values: SQLValue..., on connection: any SQLConnection
   ) throws {
+    if records.isEmpty { return }
     let list = records.map { "\($0)" }.joined(separator: ",")
-    switch connection.dialect {
-    case .sqlite:
-      try connection.run(
-        "DELETE FROM rejoin_patch "
-          + "WHERE record IN (SELECT value FROM json_each($1))",
-        .text("[\(list)]"))
-    case .postgresql:
-      try connection.run(
-        "DELETE FROM rejoin_patch WHERE record = ANY ($1::text::bigint[])",
-        .text("{\(list)}"))
-    }
+    let (rows, text) =
+      switch connection.dialect {
+      case .sqlite: ("IN (SELECT value FROM json_each($1))", "[\(list)]")
+      case .postgresql: ("= ANY ($1::text::bigint[])", "{\(list)}")
+      }
+    try connection.run(
+      "DELETE FROM \(table) WHERE record \(rows) \(condition)",
+      [.text(text)] + values)
   }
 }

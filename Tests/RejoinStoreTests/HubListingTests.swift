@@ -25,7 +25,7 @@ import Testing
   }
 
   private func isEqual(_ names: [String], _ others: [String]) -> Bool {
-    names.map(ScopeName.init) == others.map(ScopeName.init)
+    names.map { ScopeName($0) } == others.map { ScopeName($0) }
   }
 
   @Test(arguments: Database.available)
