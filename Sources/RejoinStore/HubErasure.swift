@@ -77,8 +77,11 @@ package final class ErasureBatch: Sendable {
   private struct Position {
     /// The last deleted device.
     var device: [UInt8] = []
-    /// The last deleted touch of the next device.
-    var touch = (n: Int64(0), record: Int64(0))
+    /// The last deleted touch.
+    ///
+    /// If the answer to a commit is lost, the batch is repeated, and starts at
+    /// another device.
+    var touch = (device: Int64(0), n: Int64(0), record: Int64(0))
     /// The first ID that the next record can have.
     var record = (entity: [UInt8](), key: [UInt8]())
     /// Whether devices can remain.
@@ -165,7 +168,7 @@ package final class ErasureBatch: Sendable {
       rest -= count
       try connection.run(
         "DELETE FROM rejoin_device WHERE device = $1", .integer(device.number))
-      (position.device, position.touch) = (device.id, (0, 0))
+      position.device = device.id
     }
   }
 
@@ -176,22 +179,23 @@ package final class ErasureBatch: Sendable {
     of device: Int64, limit: Int, from position: inout Position,
     on connection: any SQLConnection
   ) throws -> Int {
-    let (start, device) = (position.touch, SQLValue.integer(device))
+    var start = position.touch
+    if start.device != device { start = (device, 0, 0) }
     var records: [Int64] = []
     try connection.run(
       "SELECT n, record FROM rejoin_touch WHERE device = $1 "
         + "AND (n, record) > ($2, $3) ORDER BY n, record LIMIT $4",
       [
-        device, .integer(start.n), .integer(start.record),
+        .integer(device), .integer(start.n), .integer(start.record),
         .integer(Int64(limit)),
       ]
     ) { row in
-      position.touch = (row.integer(0), row.integer(1))
+      position.touch = (device, row.integer(0), row.integer(1))
       records.append(position.touch.record)
     }
     try delete(
-      records, from: "rejoin_touch", where: "AND device = $2", device,
-      on: connection)
+      records, from: "rejoin_touch", where: "AND device = $2",
+      .integer(device), on: connection)
     return records.count
   }
 

@@ -15,13 +15,14 @@ import Testing
   ) throws -> [[String]] {
     var pages: [[String]] = []
     var last = name
-    while true {
+    for _ in 0..<20 {
       let page = try hub.scopes(after: last, limit: limit).map(\.name)
         .filter { name == nil || $0.hasPrefix(scope) }
       guard let end = page.last else { return pages }
       pages.append(page)
       last = end
     }
+    return pages
   }
 
   private func isEqual(_ names: [String], _ others: [String]) -> Bool {
