@@ -13,7 +13,7 @@ extension Hub {
     /// The number of devices, including retired ones.
     public let devices: Int
     /// The time of the last save, by the clock of its device, or `nil` if the
-    /// scope has no complete save.
+    /// scope has only imports and incomplete saves.
     public let lastSave: Timestamp?
     /// The devices that hold back the stability cut, each with the time of its
     /// last known save.

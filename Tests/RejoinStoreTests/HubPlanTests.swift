@@ -92,7 +92,7 @@ import Testing
     " rejoin_device_scope_id_key": "scope", " rejoin_record_pkey": "record",
     " rejoin_record_scope_entity_key_key": "scope",
     " rejoin_patch_pkey": "record", " rejoin_since": "device",
-    " rejoin_touch_pkey": "record",
+    " rejoin_touch_pkey": "record", " rejoin_device_pkey": "device",
   ]
 
   private func expectIndexes(

@@ -106,7 +106,7 @@ final class HubMirror {
       let version = replica.version
       let times = version.vectorClock.entries.map { version[$0.device].time }
       return scope.records == replica.state.recordCount
-        && scope.lastSave == times.max()
+        && scope.lastSave == times.filter { $0 > .zero }.max()
         && scope.awaitedDevices == replica.awaitedDevices
     }
     compareParts()
