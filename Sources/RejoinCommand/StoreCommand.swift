@@ -55,6 +55,9 @@ struct StoreCommand {
       for scope in summary.scopes {
         Terminal.write("\n" + scope.text(colors: Terminal.hasColors))
       }
+      for name in summary.erasedScopes {
+        Terminal.write("\nscope \"\(name)\": erased\n")
+      }
       guard summary.faults.isEmpty else {
         throw CommandError.failed(
           "\(file): \(summary.faults.joined(separator: "\n"))")

@@ -108,6 +108,7 @@ extension RecordReader {
 
   mutating func read(_ change: HubChange) throws {
     switch change {
+    case .erase: break
     case .recordVersion: try readBuiltIn()
     case .join(let delta, _):
       // The retirement shows whether a device came back.

@@ -51,6 +51,7 @@ struct HubRows {
       if scope == nil {
         let row = try ScopeRow(row)
         guard row.isOfHub else { throw StoreError.scopeBelongsToDevice }
+        if row.isErased { throw StoreError.scopeErased }
         scope = row
       } else if row.withBytes(1, \.isEmpty) {
         ahead.append(row.integer(0))

@@ -9,13 +9,21 @@ package enum HubChange: Sendable {
   case join(Delta, check: @Sendable (Hub.Write) throws -> Void)
   /// Records the saves that a device holds.
   case recordVersion(ReplicaVersion, of: DeviceID)
+  /// Erases a part of the scope.
+  case erase(ErasureBatch)
 
-  /// The number of records to join.
+  /// The number of records that the change concerns.
   var recordCount: Int {
     switch self {
     case .join(let delta, _): delta.recordCount
     case .recordVersion: 0
+    case .erase: ErasureBatch.rowLimit
     }
+  }
+
+  /// The part to erase, or `nil` for another change.
+  fileprivate var erasure: ErasureBatch? {
+    if case .erase(let batch) = self { batch } else { nil }
   }
 }
 
@@ -30,8 +38,8 @@ package enum HubChange: Sendable {
 /// reads sees one state of the database. The order of commits therefore doesn't
 /// matter.
 package final class HubScopes {
-  private let connection: any SQLConnection
-  private let transactions: HubTransactions
+  let connection: any SQLConnection
+  let transactions: HubTransactions
   private let limits: Hub.Limits
   private let patching: Patching
   private let makeDeviceID: () -> DeviceID
@@ -202,6 +210,22 @@ package final class HubScopes {
     _ changes: [HubChange], in name: [UInt8]
   ) throws -> [Result<MergeReport, any Error>] {
     try transactions.lock(name)
+    let batches = changes.compactMap(\.erasure)
+    do {
+      if batches.isEmpty { return try change(name, by: changes) }
+      for batch in batches { try batch.erase(name, on: connection) }
+    } catch StoreError.scopeErased {}
+    // Refuse only the changes of this scope. Others share the transaction.
+    return changes.map {
+      $0.erasure == nil
+        ? .failure(StoreError.scopeErased) : .success(MergeReport())
+    }
+  }
+
+  /// Changes a scope, which is not erased.
+  private func change(
+    _ name: [UInt8], by changes: [HubChange]
+  ) throws -> [Result<MergeReport, any Error>] {
     var (uncovered, known) = ([:] as [DeviceID: RecordID?], VectorClock())
     while true {
       var (rows, stored) = try read(name) { reader in
@@ -236,6 +260,8 @@ package final class HubScopes {
     _ added: inout Set<DeviceID>
   ) -> Result<MergeReport, any Error> {
     switch change {
+    case .erase:
+      return .success(MergeReport())
     case .recordVersion(let version, let device):
       return .success(
         replica.recordVersion(
@@ -345,7 +371,7 @@ package final class HubScopes {
   }
 
   /// Reads a scope, or returns a new one.
-  private func read(
+  func read(
     _ name: [UInt8], choosing choose: (inout RecordReader) throws -> Void
   ) throws -> (rows: HubRows, stored: ReplicaState) {
     let found = try HubRows.read(
@@ -360,7 +386,7 @@ package final class HubScopes {
 
   /// Creates a replica that never saves, so it needs neither a schema nor a
   /// clock.
-  private func replica(_ stored: ReplicaState) -> Replica {
+  func replica(_ stored: ReplicaState) -> Replica {
     Replica(
       resuming: stored, schema: [], wallClock: WallClock { 0 },
       makeDeviceID: makeDeviceID)

@@ -17,6 +17,10 @@ struct HubTransactions {
       try (connection as? PostgreSQLConnection)?.keepStatements() ?? false
     setsInTransactions = connection.dialect == .postgresql && !hasSession
     if hasSession { try set(untilCommit: false) }
+    // Overwrite deleted content instead of leaving it in free pages.
+    if connection.dialect == .sqlite {
+      try connection.run("PRAGMA secure_delete = 1")
+    }
   }
 
   /// Runs `body` in a transaction that reads one state of the database.

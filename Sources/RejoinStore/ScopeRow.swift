@@ -28,7 +28,7 @@ struct RowCheck {
 struct ScopeRow: Equatable {
   var scope: Int64 = 0
   let name: [UInt8]
-  private(set) var format = Tables.format
+  private(set) var format = 1
   var writer: Int64 = 0
   var head: [UInt8]
   var devices: Int64 = 0
@@ -103,8 +103,36 @@ struct ScopeRow: Equatable {
     try read("ORDER BY scope", [], on: connection)
   }
 
+  /// Returns the scopes of a hub after a name, in the order of the names.
+  ///
+  /// - Parameter name: The name before the first scope, or `nil` for all.
+  static func following(
+    _ name: [UInt8]?, limit: Int, on connection: any SQLConnection
+  ) throws -> [ScopeRow] {
+    // A zero byte makes the next greater name.
+    let first = name.map { $0 + [0] } ?? []
+    return try read(
+      "WHERE name >= $1 AND writer = 0 ORDER BY name LIMIT $2",
+      [.bytes(first), .integer(Int64(limit))], on: connection)
+  }
+
   /// Whether the scope belongs to a hub, which never claims a scope.
   var isOfHub: Bool { writer == 0 }
+
+  /// Whether the scope of a hub was erased.
+  ///
+  /// Until all its other rows are deleted, the row keeps their numbers. An
+  /// earlier version of this library refuses the format of the row.
+  var isErased: Bool { format == 2 }
+
+  /// Whether the scope has rows of devices or records.
+  var hasRows: Bool { devices > 0 || records > 0 }
+
+  /// Marks the scope as erased.
+  mutating func erase() { (format, head) = (2, []) }
+
+  /// Records that the scope has no other rows.
+  mutating func removeRows() { (devices, records, patches) = (0, 0, 0) }
 
   private static func read(
     _ condition: String, _ values: [SQLValue], on connection: any SQLConnection
@@ -156,9 +184,9 @@ struct ScopeRow: Equatable {
 
   func update(on connection: any SQLConnection) throws {
     try connection.run(
-      "UPDATE rejoin_scope SET head = $1, devices = $2, records = $3, "
-        + "patches = $4, row_check = $5 WHERE scope = $6",
-      .bytes(head), .integer(devices), .integer(records), .integer(patches),
-      .integer(check), .integer(scope))
+      "UPDATE rejoin_scope SET format = $1, head = $2, devices = $3, "
+        + "records = $4, patches = $5, row_check = $6 WHERE scope = $7",
+      .integer(Int64(format)), .bytes(head), .integer(devices),
+      .integer(records), .integer(patches), .integer(check), .integer(scope))
   }
 }

@@ -225,6 +225,7 @@ extension ScopeRows {
     _ row: ScopeRow, patching: Patching = Patching(),
     on connection: any SQLConnection
   ) throws -> (rows: ScopeRows, stored: ReplicaState) {
+    if row.isErased { throw StoreError.scopeErased }
     do {
       var assembly = try StoredAssembly(head: row.head)
       let devices = try readDevices(into: &assembly, row, connection)

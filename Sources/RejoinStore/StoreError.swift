@@ -48,6 +48,10 @@ public enum StoreError: Error, Hashable, Sendable {
   case scopeBelongsToHub
   /// The scope belongs to a device, so a hub cannot use it.
   case scopeBelongsToDevice
+  /// The scope of a hub was erased, so its name cannot be used.
+  ///
+  /// The call changed no data.
+  case scopeErased
   /// The name of a scope has more than 1,024 bytes.
   ///
   /// The call changed no data.
@@ -59,6 +63,8 @@ public enum StoreError: Error, Hashable, Sendable {
   /// A scope of a hub would have too many devices, and the call changed no data.
   case tooManyDevices(limit: Int)
   /// A record would be larger than a hub accepts, and the call changed no data.
+  ///
+  /// The later saves of the device wait until the record is smaller.
   case recordTooLarge(RecordID, byteCount: Int, limit: Int)
   /// The restore token could not be read.
   ///
@@ -129,6 +135,9 @@ extension StoreError: CustomStringConvertible {
     case .scopeBelongsToDevice:
       "This scope belongs to a device and cannot be used by a hub. Give the hub "
         + "another scope."
+    case .scopeErased:
+      "This scope was erased on the hub, and nothing has changed. Delete the "
+        + "scope on the device, or sync it under another name."
     case .scopeNameTooLong(let byteCount):
       "The name of the scope has \(byteCount) bytes, and the maximum is "
         + "\(Limits.keyBytes). Use a shorter name."
@@ -142,7 +151,8 @@ extension StoreError: CustomStringConvertible {
         + "ID at each launch."
     case .recordTooLarge(let id, let byteCount, let limit):
       "\(id) would have \(byteCount) bytes, but the hub accepts \(limit), and "
-        + "nothing has changed. Request the saves that the hub has, and remove "
+        + "nothing has changed. The later saves of the device wait until the "
+        + "record is smaller. Request the saves that the hub has, and remove "
         + "content from the record, or divide it into several records."
     case .tokenUnreadable(let why):
       "The restore token could not be read (\(why)), so the store was not "

@@ -27,6 +27,8 @@ package struct StoreSummary {
 
   /// The scopes, in the order of their numbers.
   package let scopes: [Scope]
+  /// The names of the erased scopes of a hub, in the order of their numbers.
+  package let erasedScopes: [String]
   /// The faults that do not prevent opening the store: damaged rows of an undo
   /// history, and those that SQLite finds in the pages and indexes of the file.
   package let faults: [String]
@@ -38,9 +40,10 @@ package struct StoreSummary {
     of connection: any SQLConnection, checksPages: Bool
   ) throws(StoreError) {
     do {
-      (scopes, faults) = try connection.reading {
+      (scopes, erasedScopes, faults) = try connection.reading {
         (
           try StoreSummary.scopes(connection),
+          try StoreSummary.erasedScopes(connection),
           try StoreSummary.undoFaults(connection)
             + (checksPages ? try StoreSummary.pageFaults(connection) : [])
         )
@@ -54,7 +57,7 @@ package struct StoreSummary {
     guard try Tables.exist(on: connection) else {
       throw StoreError.damaged("it has no tables of a store")
     }
-    return try ScopeRow.all(on: connection).map { row in
+    return try ScopeRow.all(on: connection).filter { !$0.isErased }.map { row in
       let (rows, stored) = try ScopeRows.read(row, on: connection)
       try checkTouches(of: row, rows, stored, connection)
       func sum(_ sql: String) throws -> Int64 {
@@ -69,6 +72,24 @@ package struct StoreSummary {
         patchBytes: try sum(
           "SELECT sum(length(body)) FROM rejoin_patch WHERE scope = $1"),
         digests: try sum("SELECT count(*) FROM rejoin_digest WHERE scope = $1"))
+    }
+  }
+
+  /// Returns the names of the erased scopes, and checks that a scope has no
+  /// rows after the end of its erasure.
+  private static func erasedScopes(
+    _ connection: any SQLConnection
+  ) throws -> [String] {
+    try ScopeRow.all(on: connection).filter(\.isErased).map { row in
+      for table in Tables.erased where !row.hasRows {
+        let count = try connection.integer(
+          "SELECT count(*) FROM \(table) WHERE scope = $1", .integer(row.scope))
+        if count != 0 {
+          throw StoreError.damaged(
+            "with rows of the erased scope \(row.scope) in \(table)")
+        }
+      }
+      return String(decoding: row.name, as: UTF8.self)
     }
   }
 

@@ -6,16 +6,18 @@ import RejoinSQL
 ///
 /// Each row has a check of its content, and each scope stores the number of its
 /// rows. The checks reveal flipped bits, and the numbers reveal lost rows. The
-/// number of rows of the undo history is not stored. Rows of records are never
-/// deleted.
+/// number of rows of the undo history is not stored. Rows of records are deleted
+/// only with their scope.
 ///
 /// Texts are stored as bytes, because they can contain NUL and are compared as
 /// bytes.
 enum Tables {
   /// The version of the tables, which breaking changes increment.
   ///
-  /// It is not stored in `user_version`, which belongs to the app.
-  static let format = 1
+  /// It is not stored in `user_version`, which belongs to the app. A row of a
+  /// scope has the first version that can read it: 1, or 2 if the scope is
+  /// erased.
+  static let format = 2
 
   /// The statements that create the tables, in PostgreSQL's dialect.
   ///
@@ -91,6 +93,9 @@ enum Tables {
     "rejoin_scope", "rejoin_device", "rejoin_record", "rejoin_patch",
     "rejoin_digest", "rejoin_touch",
   ]
+
+  /// The names of the tables with rows that an erased scope lacks.
+  static let erased = required.filter { $0 != "rejoin_scope" }
 
   /// The names of all tables, which distinguish them from tables of the app.
   static let names = required + ["rejoin_undo"]

@@ -9,6 +9,10 @@
 //   HubWriter DATABASE --tick MS  locks the database for five seconds while a hub
 //                                 has 32 requests, and fails if another task of the
 //                                 process pauses for more than MS milliseconds
+//   HubWriter DATABASE --fill N   fills a scope with N records
+//   HubWriter DATABASE --erase    erases this scope
+//   HubWriter DATABASE --save     saves in four other scopes until it is killed, and
+//                                 prints the milliseconds of each save
 //
 // DATABASE is a libpq connection string, or `sqlite:` and the path of a file.
 
@@ -54,6 +58,16 @@ if CommandLine.arguments.count == 4, CommandLine.arguments[2] == "--tick" {
   let longest = try await tick(database)
   print("a task paused for", longest, "at most")
   exit(longest <= .milliseconds(Int(CommandLine.arguments[3]) ?? 50) ? 0 : 1)
+}
+switch CommandLine.arguments.dropFirst(2).first {
+case "--fill":
+  try await Erasing.fill(database, records: Int(CommandLine.arguments[3]) ?? 1)
+  exit(0)
+case "--erase":
+  try await Erasing.erase(database)
+  exit(0)
+case "--save": try await Erasing.save(database)
+default: break
 }
 let replica = Replica(
   device: .random(), schema: [Account.self], wallClock: .system,

@@ -78,6 +78,12 @@ import Testing
       _ = try? hub.delta(since: basis, in: scope)
       _ = try hub.delta(since: basis, byteLimit: 50_000, in: scope)
     }
+    _ = try hub.scopes(after: nil, limit: 10)
+    let erased = "erased \(phone.version)"
+    _ = try hub.apply(#require(phone.delta(since: before)), in: erased)
+    try phone.save { $0[Note.self, "large"].views.increment() }
+    _ = try hub.apply(#require(phone.delta(since: before)), in: erased)
+    try hub.eraseScope(erased)
   }
 
   /// The first column of each index.
@@ -86,14 +92,16 @@ import Testing
     " rejoin_device_scope_id_key": "scope", " rejoin_record_pkey": "record",
     " rejoin_record_scope_entity_key_key": "scope",
     " rejoin_patch_pkey": "record", " rejoin_since": "device",
+    " rejoin_touch_pkey": "record", " rejoin_device_pkey": "device",
   ]
 
   private func expectIndexes(
     _ connection: Explaining, _ state: String
   ) {
     // Some statements read: the scope with its devices, records by ID, by
-    // number and in order, the roster, touches and patches. The others write.
-    #expect(connection.plans.count >= 12, "\(connection.plans.keys)")
+    // number and in order, the roster, touches and patches, a page of scopes,
+    // and the rows to erase. The others write.
+    #expect(connection.plans.count >= 21, "\(connection.plans.keys)")
     for (sql, plan) in connection.plans {
       #expect(
         !plan.contains { line in
@@ -107,7 +115,7 @@ import Testing
         let column = index?.value ?? "an index that is not known"
         #expect(
           i + 1 < plan.count && plan[i + 1].contains("Index Cond")
-            && ["(\(column) =", ".\(column) ="].contains {
+            && ["(\(column) =", ".\(column) =", "(\(column) >="].contains {
               plan[i + 1].contains($0)
             }, "\(state): \(sql): \(plan)")
       }

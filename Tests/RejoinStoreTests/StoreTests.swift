@@ -227,8 +227,8 @@ import Testing
   @Test func aLaterFormatIsRefused() throws {
     try open(path, token: keeper).write("kept")
     let connection = try SQLiteConnection(opening: path)
-    try connection.run("UPDATE rejoin_scope SET format = 2")
-    #expect(throws: StoreError.newerFormat(2)) {
+    try connection.run("UPDATE rejoin_scope SET format = 3")
+    #expect(throws: StoreError.newerFormat(3)) {
       try open(path, token: keeper)
     }
   }
@@ -236,9 +236,9 @@ import Testing
   @Test func aLaterFormatWithOtherTablesIsNoDamage() throws {
     try open(path, token: keeper).write("kept")
     let connection = try SQLiteConnection(opening: path)
-    try connection.run("UPDATE rejoin_scope SET format = 3")
+    try connection.run("UPDATE rejoin_scope SET format = 4")
     try connection.run("CREATE TABLE rejoin_index (scope BIGINT)")
-    #expect(throws: StoreError.newerFormat(3)) {
+    #expect(throws: StoreError.newerFormat(4)) {
       try open(path, token: keeper)
     }
   }

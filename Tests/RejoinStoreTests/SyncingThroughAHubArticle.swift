@@ -3,8 +3,9 @@
 import Rejoin
 import RejoinFoundation
 import RejoinSQL
-import RejoinStore
 import Testing
+
+@testable import RejoinStore
 
 /// The lines of the article, on SQLite.
 @Suite class SyncingThroughAHubArticle: StoreSuite {
@@ -12,6 +13,7 @@ import Testing
 
   private struct User {
     let devices: Set<DeviceID>
+    var mayWrite = true
     func check(_ request: Hub.Request) throws {}
   }
 
@@ -24,17 +26,25 @@ import Testing
     return session
   }
 
+  /// - Returns: The hub's error for a part that it refused, or `nil`.
+  @discardableResult
   private func sync(
     _ phone: ReplicaStore, _ session: HubSession
-  ) async throws {
+  ) async throws -> (any Error)? {
     // 1. The hub shows the saves that it has.
     var held = try await session.version(of: "list-17")
     // 2. The device sends the saves that the hub lacks, in parts.
-    while let delta = try await phone.delta(since: held, byteLimit: 256_000) {
-      guard try await session.apply(delta, in: "list-17").hasAdvanced else {
-        break
+    var refusal: (any Error)?
+    do {
+      while let delta = try await phone.delta(since: held, byteLimit: 256_000) {
+        guard try await session.apply(delta, in: "list-17").hasAdvanced else {
+          break
+        }
+        held = try await session.version(of: "list-17")
       }
-      held = try await session.version(of: "list-17")
+    } catch {
+      // The hub refused a part. Its saves wait, and the device still receives.
+      refusal = error
     }
     // 3. The device reports the saves that it has.
     try await session.recordVersion(
@@ -47,6 +57,7 @@ import Testing
     }
     // 5. The device records what the hub showed, because it now has these saves.
     try await phone.withReplica { [held] in $0.recordVersion(held) }
+    return refusal
   }
 
   private func openStore() async throws -> ReplicaStore {
@@ -76,15 +87,40 @@ import Testing
     phone.recordVersion(held)
   }
 
-  private func session(as devices: DeviceID...) async throws -> HubSession {
+  private func hub(
+    _ limits: Hub.Limits = Hub.Limits()
+  ) async throws -> Hub {
     let path = self.path
-    let hub = try await Hub { try SQLiteConnection(opening: path) }
-    let user = User(devices: Set(devices))
+    return try await Hub(limits: limits) { try SQLiteConnection(opening: path) }
+  }
+
+  private func session(as devices: DeviceID...) async throws -> HubSession {
+    try await recommended(hub(), User(devices: Set(devices)))
+  }
+
+  private func recommended(_ hub: Hub, _ user: User) -> HubSession {
+    let session = hub.makeSession { request in
+      switch request {
+      case .read("list-17"): break
+      case .write("list-17", _) where user.mayWrite: break
+      case .recordVersion("list-17", let device)
+      where user.devices.contains(device):
+        break
+      default: throw Refused()
+      }
+    }
+    return session
+  }
+
+  /// Enforces authorship.
+  private func strict(_ hub: Hub, _ user: User) -> HubSession {
     let session = hub.makeSession { request in
       switch request {
       case .read("list-17"): break
       case .write("list-17", let write)
-      where write.devices.isSubset(of: user.devices):
+      where write.devices.allSatisfy {
+        $0.isImport || user.devices.contains($0)
+      }:
         break
       case .recordVersion("list-17", let device)
       where user.devices.contains(device):
@@ -93,6 +129,17 @@ import Testing
       }
     }
     return session
+  }
+
+  /// Continues the erasures that were interrupted.
+  private func finishErasures(_ hub: Hub) async throws {
+    var page = try await hub.scopes()
+    while let last = page.last {
+      for scope in page where scope.isErased && scope.devices > 0 {
+        try await hub.eraseScope(scope.name)
+      }
+      page = try await hub.scopes(after: last.name)
+    }
   }
 
   @Test func article() async throws {
@@ -117,6 +164,82 @@ import Testing
     #expect(try await newcomer.encodedState == end)
     await #expect(throws: Refused.self) {
       try await self.sync(newcomer, session)
+    }
+  }
+
+  /// Saves, imports and pulls of a device.
+  @Test func checksAcceptImportsAndPulls() async throws {
+    let hub = try await hub()
+    let phone = try await openStore()
+    try await phone.save { $0[Note.self, "0"].title = "Milk" }
+    try await phone.withReplica { replica in
+      try replica.importRows { $0[Note.self, "1"].title = "Bread" }
+      try replica.importRows(from: "rest", modifiedAt: 1_750_000_000_000) {
+        $0[Note.self, "2"].title = "Eggs"
+      }
+    }
+    let devices = await phone.ownDevices
+    #expect(devices.count == 2)
+    let user = User(devices: devices)
+    #expect(try await sync(phone, strict(hub, user)) == nil)
+    let (tablet, other) = (try await openStore(), try await openStore())
+    let member = User(devices: [await tablet.device])
+    #expect(try await sync(tablet, recommended(hub, member)) == nil)
+    for key in ["0", "1", "2"] {
+      #expect(await tablet.read { $0[Note.self, key]?.title } != nil)
+    }
+    // Only the recommended check accepts the saves of another device.
+    try await phone.save { $0[Note.self, "3"].title = "Salt" }
+    try await other.apply(#require(phone.delta(since: ReplicaVersion())))
+    let relay = User(devices: [await other.device])
+    let refusal = try await sync(other, strict(hub, relay))
+    #expect(refusal is Refused)
+    let reader = User(devices: [await other.device], mayWrite: false)
+    #expect(try await sync(other, recommended(hub, reader)) is Refused)
+    #expect(try await sync(other, recommended(hub, relay)) == nil)
+    try await sync(tablet, recommended(hub, member))
+    #expect(await tablet.read { $0[Note.self, "3"]?.title } == "Salt")
+  }
+
+  /// A refused part prevents neither the next steps nor an upload of a smaller
+  /// record.
+  @Test func syncContinuesAfterRefusal() async throws {
+    var limits = Hub.Limits()
+    limits.bytesPerRecord = 100_000
+    let (phone, tablet) = (try await openStore(), try await openStore())
+    let user = User(devices: [await phone.device, await tablet.device])
+    let session = recommended(try await hub(limits), user)
+    let text = String(repeating: "x", count: 60_000)
+    try await tablet.save { $0[Note.self, "1"].title = "tablet " + text }
+    #expect(try await sync(tablet, session) == nil)
+    try await phone.save { $0[Note.self, "1"].title = "phone " + text }
+    guard
+      case StoreError.recordTooLarge(let id, _, _)? = try await sync(
+        phone, session)
+    else {
+      Issue.record("the hub accepted the record")
+      return
+    }
+    #expect(id == RecordID("Note", "1"))
+    // The phone received the text of the tablet, and now makes it smaller.
+    try await phone.save { $0[Note.self, "1"].title = "small" }
+    #expect(try await sync(phone, session) == nil)
+    try await sync(tablet, session)
+    #expect(await tablet.read { $0[Note.self, "1"]?.title } == "small")
+  }
+
+  @Test func interruptedErasureIsFinished() async throws {
+    let hub = try await hub()
+    let phone = try await openStore()
+    try await phone.save { $0[Note.self, "1"].title = "Milk" }
+    let user = User(devices: [await phone.device])
+    try await sync(phone, recommended(hub, user))
+    _ = try await hub.changes.make(.erase(ErasureBatch()), in: "list-17")
+    #expect(try await hub.scopes().map(\.devices) == [1])
+    try await finishErasures(hub)
+    #expect(try await hub.scopes().map(\.devices) == [0])
+    await #expect(throws: StoreError.scopeErased) {
+      try await self.sync(phone, self.recommended(hub, user))
     }
   }
 

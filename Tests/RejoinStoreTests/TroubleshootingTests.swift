@@ -19,7 +19,7 @@ import Testing
       .busy(sql), .unavailable(sql), .canceled, .readOnly(sql),
       .limitExceeded(sql),
       .notDurable(sql), .disconnected(sql), .superseded, .scopeBelongsToHub,
-      .scopeBelongsToDevice, .tokenUnreadable("locked"),
+      .scopeBelongsToDevice, .scopeErased, .tokenUnreadable("locked"),
       .tokenNotStored("full"), .tokenNotRemoved("locked"),
       .fileReplaced("/notes.sqlite"), .closed, .outOfStep(sql),
       .tooManyRecords(20_000, limit: 2_000), .tooManyDevices(limit: 10_000),

@@ -27,6 +27,9 @@ public final class GuardedHub {
   }
 
   private func begin() {
+    do { try hub.eraseScope("\(scope)") } catch {
+      preconditionFailure("the scope could not be erased: \(error)")
+    }
     scope += 1
     _ = offer(base) { _ in true }
   }

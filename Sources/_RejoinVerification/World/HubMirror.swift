@@ -9,10 +9,12 @@ import RejoinStore
 /// The hub reads only the rows that a request needs. It must answer like the
 /// replica, which has everything in memory.
 final class HubMirror {
-  private static let name = "hub"
+  /// The number of the scope, which changes when the scope is erased.
+  private var number = 0
+  private var name: String { "hub \(number)" }
   private let connection: SQLiteConnection
   private let hub: HubScopes
-  private let replica: Replica
+  private var replica: Replica
   /// The empty version at first, then the latest versions that were recorded.
   private var bases: [ReplicaVersion] = [ReplicaVersion()]
   private var steps = 0
@@ -22,9 +24,7 @@ final class HubMirror {
   init() {
     // Simulations do not use this device ID.
     let device = DeviceID(high: .max, low: 0x7562)
-    replica = Replica(
-      device: device, schema: [], wallClock: WallClock { 0 },
-      makeDeviceID: { device })
+    replica = HubMirror.replica(device)
     do {
       connection = try SQLiteConnection(opening: ":memory:")
       hub = try HubScopes(
@@ -43,7 +43,7 @@ final class HubMirror {
     let report = replica.recordVersion(version, of: device)
     compare("the report of a version") {
       let known = try hub.recordVersionIfKnown(
-        version, of: device, in: HubMirror.name)
+        version, of: device, in: name)
       return try (known ?? make(.recordVersion(version, of: device))).faults
         == report.faults
     }
@@ -51,7 +51,7 @@ final class HubMirror {
   }
 
   private func make(_ change: HubChange) throws -> MergeReport {
-    try hub.make(change, in: HubMirror.name)
+    try hub.make(change, in: name)
   }
 
   /// Compares the hub with the replica.
@@ -71,31 +71,65 @@ final class HubMirror {
 
   private func check(_ send: (ReplicaVersion) -> Delta?) {
     steps += 1
+    if steps % 40 == 0 { eraseScope() }
     if steps % 5 == 0, let delta = send(replica.version) { apply(delta) }
     compare("the version") {
-      try hub.version(of: HubMirror.name) == replica.version
+      try hub.version(of: name) == replica.version
     }
     compare("what a device learns to be stable") {
       // This device has all saves and receives only the hub's version.
       let device = newcomer()
       if let delta = replica.delta() { device.apply(delta) }
-      device.recordVersion(try hub.version(of: HubMirror.name))
+      device.recordVersion(try hub.version(of: name))
       return device.stabilityCut == replica.stabilityCut
     }
     let basis = bases[steps % bases.count]
     compare("the delta since \(basis)") {
-      try hub.delta(since: basis, in: HubMirror.name)
-        == delta(since: basis)
+      try hub.delta(since: basis, in: name) == delta(since: basis)
     }
     // The rest reads all rows, which takes most of the time.
     guard steps % 4 == 0 else { return }
     compare("the rows") {
       // The hub has no rows before the first delta.
-      try StoredScope.read(HubMirror.name, on: connection).map {
+      try StoredScope.read(name, on: connection).map {
         $0.encoded() == replica.state.encoded()
       } ?? (replica.delta() == nil)
     }
+    compare("the list of scopes") {
+      let scope = try hub.scopes(after: nil, limit: 1_000)
+        .first { $0.name == name }
+      guard let scope else { return replica.delta() == nil }
+      let version = replica.version
+      let times = version.vectorClock.entries.map { version[$0.device].time }
+      return scope.records == replica.state.recordCount
+        && scope.lastSave == times.filter { $0 > .zero }.max()
+        && scope.awaitedDevices == replica.awaitedDevices
+    }
     compareParts()
+  }
+
+  /// Erases the scope.
+  ///
+  /// The devices continue under another name, which lacks all saves.
+  private func eraseScope() {
+    let delta = replica.delta()
+    compare("an erased scope") {
+      try hub.eraseScope(name)
+      do {
+        if let delta {
+          _ = try make(.join(delta) { _ in })
+        } else {
+          _ = try hub.version(of: name)
+        }
+        return false
+      } catch StoreError.scopeErased {
+        return try hub.scopes(after: nil, limit: 1_000).contains {
+          $0.name == name && $0.isErased && $0.records == 0 && $0.devices == 0
+        }
+      }
+    }
+    number += 1
+    (replica, bases) = (HubMirror.replica(replica.device), [ReplicaVersion()])
   }
 
   /// Compares a transfer in parts with a single delta, each to an empty
@@ -113,7 +147,7 @@ final class HubMirror {
         let basis = some.version
         let delta =
           turn % 2 == 0
-          ? try hub.delta(since: basis, byteLimit: limit, in: HubMirror.name)
+          ? try hub.delta(since: basis, byteLimit: limit, in: name)
           : replica.delta(since: basis, byteLimit: limit)
         guard let delta, some.apply(delta).hasAdvanced else { break }
       }
@@ -130,8 +164,11 @@ final class HubMirror {
   }
 
   private func newcomer() -> Replica {
-    let device = DeviceID(high: .max, low: 0x6e65)
-    return Replica(
+    HubMirror.replica(DeviceID(high: .max, low: 0x6e65))
+  }
+
+  private static func replica(_ device: DeviceID) -> Replica {
+    Replica(
       device: device, schema: [], wallClock: WallClock { 0 },
       makeDeviceID: { device })
   }

@@ -97,7 +97,18 @@ extension Replica {
   ///
   /// - Complexity: O(*d*), where *d* is the number of devices on the roster.
   public var awaitedDevices: [DeviceID: Timestamp] {
-    let devices = roster.filter {
+    awaitedDevices(beside: [])
+  }
+
+  /// Returns the devices that hold back the stability cut of a replica that
+  /// lacks records.
+  ///
+  /// - Parameter others: The devices with saves in records that this replica
+  ///   lacks.
+  package func awaitedDevices(
+    beside others: some Collection<DeviceID>
+  ) -> [DeviceID: Timestamp] {
+    let devices = roster(beside: others).filter {
       $0 != device && !stored.stability.passed.contains($0)
     }
     return devices.reduce(into: [:]) { $0[$1] = stored.version[$1].time }

@@ -84,7 +84,7 @@ extension Replica {
 
   /// Returns the roster with the devices on it that have saves only in records
   /// that this replica lacks.
-  private func roster(
+  func roster(
     beside devices: some Collection<DeviceID>
   ) -> Set<DeviceID> {
     roster.union(devices.filter(isOnRoster))
