@@ -114,6 +114,9 @@ package final class ErasureBatch: Sendable {
       row.erase()
       try found == nil
         ? _ = row.insert(on: connection) : row.update(on: connection)
+      // The list of fields ahead of the version is short.
+      try connection.run(
+        "DELETE FROM rejoin_touch WHERE device = $1", .integer(-row.scope))
     } else if row.hasRows {
       position = try deleteRows(of: row, on: connection)
       if position == nil {

@@ -122,7 +122,8 @@ import Testing
     let parts = try #require(phone.delta()).split(into: 3)
     tablet.apply(parts[1])
     try send(tablet, hub)
-    #expect(try hub.version(of: scope).fieldsAhead == tablet.version.fieldsAhead)
+    #expect(
+      try hub.version(of: scope).fieldsAhead == tablet.version.fieldsAhead)
     try receive(laptop, hub)
     #expect(title("2", laptop) == "phone")
     #expect(laptop.version == tablet.version)

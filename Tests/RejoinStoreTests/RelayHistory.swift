@@ -181,7 +181,8 @@ struct RelayHistory {
     for device in devices {
       let own = device.device
       if device.version[own].sequence == version[own] { continue }
-      let clocks = device.delta()?.changes.flatMap(\.fields.values)
+      let clocks =
+        device.delta()?.changes.flatMap(\.fields.values)
         .map(\.clock) ?? []
       let depends = clocks.contains { clock in
         clock[own] > version[own]

@@ -170,8 +170,8 @@ import Testing
     #expect(areEqual(laptop, tablet))
   }
 
-  /// A prefix has saves of several devices. The receiver has one device's up to
-  /// another record.
+  /// The receiver has the saves of one device in more records than those of the
+  /// other.
   @Test func devicesWithAnotherStartFollow() throws {
     let watch = Replica.empty(4)
     try write(phone, "a", "c", "d")
