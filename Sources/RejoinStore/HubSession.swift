@@ -29,9 +29,9 @@ public struct HubSession: Sendable {
   /// The hub calls the check after it joins the delta and before it commits the
   /// result, because the join shows which devices the delta writes for.
   ///
-  /// The hub ignores a delta without intervals. A device sends one if it has
-  /// nothing new except incomplete saves of other devices. The devices that made
-  /// these saves send them completely.
+  /// A delta without intervals has only fields of incomplete saves. The hub
+  /// keeps at most 256 such fields in a scope, in records of at most 1 MiB in
+  /// total. It ignores the others and those that the check refuses.
   ///
   /// - Returns: A report that shows whether the scope has advanced, and the
   ///   faults that the hub found.
@@ -74,7 +74,8 @@ public struct HubSession: Sendable {
   /// Returns the saves of a scope that a version lacks.
   ///
   /// The hub holds the whole delta in memory. For a device that may be far
-  /// behind, use ``delta(since:byteLimit:in:)``.
+  /// behind, use ``delta(since:byteLimit:in:)``. The records of interrupted
+  /// transfers and single fields of incomplete saves follow in more deltas.
   ///
   /// - Returns: The delta, or `nil` if the version contains all saves.
   /// - Throws: The error that the check throws, or ``StoreError``.

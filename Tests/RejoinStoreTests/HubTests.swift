@@ -251,7 +251,7 @@ class HubSuite: StoreSuite {
         version.prefixes.first?.through
           == (part < 3 ? RecordID("Note", "\(part)") : nil))
       if part == 3 { break }
-      // The hub sends on what it has.
+      // The hub sends the records that it has.
       let sent = try #require(
         try hub.delta(since: newcomer.version, in: scope))
       #expect(sent.range == RecordRange(through: RecordID("Note", "\(part)")))

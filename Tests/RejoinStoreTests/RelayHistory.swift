@@ -124,7 +124,7 @@ struct RelayHistory {
     }
   }
 
-  /// Sends and receives all parts, each of which is lost with a probability.
+  /// Sends and receives parts until one is lost.
   private mutating func sync(_ device: Replica, cutting percent: Int) throws {
     let limit = random.pick([1, 60, 200, 4_000])
     var parts = 0

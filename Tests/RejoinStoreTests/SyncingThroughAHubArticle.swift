@@ -131,6 +131,10 @@ import Testing
     return session
   }
 
+  private func erase(_ hub: Hub) async throws {
+    try await hub.eraseScope("list-17")
+  }
+
   /// Continues the erasures that were interrupted.
   private func finishErasures(_ hub: Hub) async throws {
     var page = try await hub.scopes()
@@ -238,6 +242,8 @@ import Testing
     #expect(try await hub.scopes().map(\.devices) == [1])
     try await finishErasures(hub)
     #expect(try await hub.scopes().map(\.devices) == [0])
+    // A repeated call does nothing.
+    try await erase(hub)
     await #expect(throws: StoreError.scopeErased) {
       try await self.sync(phone, self.recommended(hub, user))
     }

@@ -133,6 +133,9 @@ extension StoringReplica {
   public func message(since basis: ReplicaVersion) -> Delta? {
     library.message(since: basis)
   }
+  public func part(since basis: ReplicaVersion, byteLimit: Int) -> Delta? {
+    library.part(since: basis, byteLimit: byteLimit)
+  }
   public func parts(of message: Delta, count: Int) -> [Delta] {
     library.parts(of: message, count: count)
   }

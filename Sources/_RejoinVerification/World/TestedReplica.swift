@@ -202,7 +202,8 @@ extension TestedReplica {
     from sender: Self, now: Int64, named name: String
   ) throws(ScriptMismatch) {}
 
-  /// Returns all changes.
+  /// Returns all changes, which is only correct if no script has transfers in
+  /// parts.
   public func part(since basis: ReplicaVersion, byteLimit: Int) -> Message? {
     message(since: basis)
   }

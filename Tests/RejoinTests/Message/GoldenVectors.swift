@@ -51,10 +51,12 @@ enum GoldenVectors {
 
   /// A part of a transfer with others before and after it, and its receiver.
   private static func cut(_ sender: Replica) throws -> (Delta, Replica) {
-    let newcomer = Replica.empty(9)
-    let first = sender.delta(since: newcomer.version, byteLimit: 1)
+    let (relay, newcomer) = (Replica.empty(8), Replica.empty(9))
+    // A part of a relay has the saves of all devices.
+    sender.tell(relay)
+    let first = relay.delta(since: newcomer.version, byteLimit: 1)
     newcomer.apply(try #require(first))
-    let part = sender.delta(since: newcomer.version, byteLimit: 1)
+    let part = relay.delta(since: newcomer.version, byteLimit: 1)
     newcomer.apply(try #require(part))
     return (try #require(part), newcomer)
   }

@@ -34,9 +34,10 @@ import Testing
   private func mismatch(_ seed: UInt64) -> ScriptMismatch? {
     var weights = ScriptWeights()
     // The toy replica gives no device up, and believes every backup. It knows
-    // neither rows nor a roster.
+    // neither rows nor a roster nor parts.
     (weights.retirements, weights.unnoticedRestores) = (0, 0)
     (weights.imports, weights.pulls, weights.tokens) = (0, 0, 0)
+    weights.transfers = 0
     let script = ScriptGenerator.script(
       seed: seed, steps: 80, weights: weights, universe: .toy)
     do throws(ScriptMismatch) {

@@ -29,6 +29,10 @@ extension Replica {
   ///       guard tablet.apply(delta).hasAdvanced else { break }
   ///     }
   ///
+  /// The saves of this replica's ``ownDevices`` come first, then those of other
+  /// devices, then the records of interrupted transfers to this replica, and
+  /// then single fields of incomplete saves.
+  ///
   /// A part has at most 2,000 records, in the order of their IDs. The
   /// receiver's next version contains the point where the part ends. You can
   /// interrupt the transfer after any part, and continue it later from this

@@ -122,7 +122,10 @@ extension ReplicaState {
     if version.hasPrefix(of: device, contradicting: shown) {
       // The prefix may lack the device's first saves, so flag the version. The
       // prefix has later saves, so the versions still differ.
-      report.equivocations.insert(Dot(device, shown.sequence))
+      let digest = version.devicePrefixes[device]?.save.digest
+      if let digest, shown.excludes(digest) {
+        report.equivocations.insert(Dot(device, shown.sequence))
+      }
       return fork([device], &report)
     }
     guard mayDiffer(device, from: shown) else { return }

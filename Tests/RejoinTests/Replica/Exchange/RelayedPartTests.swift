@@ -264,7 +264,7 @@ import Testing
     }
   }
 
-  /// What an exchange costs that is cut at half, and then relayed.
+  /// A transfer that is cut in the middle costs its bytes once more.
   @Test func prefixTravelsOnce() throws {
     try phone.save { transaction in
       for i in 0..<1_000 {
