@@ -246,18 +246,15 @@ extension RecordReader {
     }
   }
 
-  /// Reads the first records that saves of some devices touched.
-  ///
-  /// - Parameters:
-  ///   - ends: For each device, the record after which to search.
-  ///   - known: The saves before those to find.
-  ///   - limit: The maximum number of records of each device.
-  mutating func readTouched(
-    after ends: [DeviceID: RecordID?], since known: VectorClock, limit: Int
+  /// Reads the first records that some saves touched, up to a limit.
+  mutating func read(
+    _ uncovered: [ReplicaState.UncoveredSaves], limit: Int
   ) throws {
-    for (device, end) in ends {
-      guard let saves = saves(of: [device], since: known) else { continue }
-      _ = try readTouched(saves, after: end, .max, numbers.count + limit)
+    for some in uncovered {
+      let known: VectorClock = [some.device: some.known]
+      guard let saves = saves(of: [some.device], since: known) else { continue }
+      _ = try readTouched(
+        saves, after: some.after, .max, numbers.count + limit)
     }
   }
 

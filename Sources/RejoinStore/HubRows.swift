@@ -80,6 +80,15 @@ struct HubRows {
     }
   }
 
+  /// Returns the list of records with fields ahead of the version.
+  ///
+  /// Records that were listed before come first.
+  func aheadList(of replica: Replica) -> AheadList {
+    AheadList(of: replica.state) { position in
+      ahead.contains(records.number(at: position) ?? 0)
+    }
+  }
+
   /// Returns whether a replica differs from the rows.
   func differ(from replica: Replica) -> Bool {
     replica.hasChangedRecords
@@ -239,7 +248,7 @@ extension HubRows {
     of replica: Replica, _ connection: any SQLConnection
   ) throws {
     var (listed, new) = (ahead, [] as [[SQLValue]])
-    for position in HubScopes.listedRecords(of: replica)
+    for position in aheadList(of: replica).positions
     where listed.remove(records.number(at: position) ?? 0) == nil {
       let id = replica.stored.recordID(at: position)
       new.append([.utf8(id.entity), .utf8(id.key)])

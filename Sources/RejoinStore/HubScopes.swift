@@ -58,23 +58,6 @@ package final class HubScopes {
     } catch { throw StoreError(opening: error) }
   }
 
-  /// The maximum number of fields ahead of the version that a scope lists.
-  ///
-  /// Every version of every device lists them, so a member could otherwise make
-  /// all versions large.
-  static let aheadLimit = 256
-
-  /// Returns the records with fields ahead of the version that a scope lists.
-  ///
-  /// Every request reads them, so their size is limited, too.
-  static func listedRecords(of replica: Replica) -> [Int] {
-    replica.recordsAhead(fieldLimit: aheadLimit, byteLimit: 1 << 20)
-  }
-
-  private static func listsAllRecords(of replica: Replica) -> Bool {
-    listedRecords(of: replica).count == replica.state.recordsAheadCount
-  }
-
   /// Whether one transaction at a time can write to the database.
   var hasOneWriter: Bool { connection.dialect == .sqlite }
 
@@ -226,22 +209,21 @@ package final class HubScopes {
   private func change(
     _ name: [UInt8], by changes: [HubChange]
   ) throws -> [Result<MergeReport, any Error>] {
-    var (uncovered, known) = ([:] as [DeviceID: RecordID?], VectorClock())
+    var uncovered: [ReplicaState.UncoveredSaves] = []
     while true {
       var (rows, stored) = try read(name) { reader in
         for change in changes { try reader.read(change) }
         try reader.readAhead()
-        try reader.readTouched(
-          after: uncovered, since: known, limit: HubScopes.aheadLimit + 1)
+        try reader.read(uncovered, limit: AheadList.fieldLimit)
       }
       let replica = replica(stored)
       replica.markRecordsChanged()
       var added: Set<DeviceID> = []
       let results = changes.map { make($0, in: replica, of: rows, &added) }
       // If a prefix shrank, fields that it covered are ahead. Read them first.
-      let shrunk = replica.state.shrunkPrefixes(since: stored)
-      if uncovered.isEmpty, !shrunk.isEmpty {
-        (uncovered, known) = (shrunk, stored.version.vectorClock)
+      let found = replica.state.uncoveredSaves(since: stored)
+      if uncovered.isEmpty, !found.isEmpty {
+        uncovered = found
         continue
       }
       if rows.differ(from: replica) {
@@ -285,20 +267,29 @@ package final class HubScopes {
     _ delta: Delta, _ check: (Hub.Write) throws -> Void, in replica: Replica,
     of rows: HubRows, _ added: inout Set<DeviceID>
   ) -> MergeReport {
-    let (before, known) = (replica.state, added)
-    guard
-      var report = try? join(delta, check, in: replica, of: rows, &added)
-    else { return MergeReport() }
-    if HubScopes.listsAllRecords(of: replica) { return report }
-    replica.revert(to: before)
-    (report, added) = (MergeReport(), known)
-    if delta.recordCount == 1 { return report }
-    for change in delta.changes
-    where replica.state.fieldsAheadCount < HubScopes.aheadLimit {
-      report.add(
-        joinAhead(Delta([change]), check, in: replica, of: rows, &added))
+    let before = replica.state
+    let unlisted = rows.aheadList(of: replica).unlistedCount
+    func fits(_ delta: Delta) -> Bool {
+      replica.apply(delta, reporting: .faults)
+      return rows.aheadList(of: replica).unlistedCount <= unlisted
     }
-    return report
+    var fitting = delta
+    if !fits(delta) {
+      replica.revert(to: before)
+      var changes: [Delta.Change] = []
+      for change in delta.changes.prefix(AheadList.fieldLimit) {
+        let last = replica.state
+        if fits(Delta([change])) {
+          changes.append(change)
+        } else {
+          replica.revert(to: last)
+        }
+      }
+      fitting = Delta(changes)
+    }
+    replica.revert(to: before)
+    let report = try? join(fitting, check, in: replica, of: rows, &added)
+    return report ?? MergeReport()
   }
 
   /// Joins a delta.

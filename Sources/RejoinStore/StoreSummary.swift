@@ -108,11 +108,8 @@ package struct StoreSummary {
         }
       }
     }
-    var stored = stored
     let ahead = Set(
-      stored.recordsAhead(fieldLimit: .max, byteLimit: .max).map {
-        rows.records.numbers[$0]
-      })
+      stored.aheadCounts.keys.map { rows.records.numbers[$0] })
     try connection.run(
       "SELECT record, device, n FROM rejoin_touch WHERE scope = $1",
       [.integer(scope)]

@@ -184,7 +184,7 @@ extension OracleReplica {
       guard prefix.save.to > basis[device] else { return false }
       let held = receiver.prefixes[device]
       return held.map {
-        ($0.save.to, $0.through) < (prefix.save.to, prefix.through)
+        ($0.through, $0.save.to) < (prefix.through, prefix.save.to)
       } ?? true
     }
     let first = news.min {
@@ -192,8 +192,10 @@ extension OracleReplica {
     }
     guard let first else { return (nil, nil) }
     func start(_ device: DeviceID) -> RecordID? {
-      let held = receiver.prefixes[device]
-      return held?.save.to == prefixes[device]?.save.to ? held?.through : nil
+      guard let held = receiver.prefixes[device],
+        let own = prefixes[device], own.save.to <= held.save.to
+      else { return nil }
+      return held.through
     }
     for (device, prefix) in news
     where prefix.through == first.value.through

@@ -103,7 +103,9 @@ package struct MissingChanges: Sendable {
   /// Adds intervals of the first prefix of the sender that the receiver lacks.
   ///
   /// The device that made the saves may be lost, and then no replica ever sends
-  /// all of their records.
+  /// all of their records. A prefix that ends later counts more than one of
+  /// later saves, because a replica can list only a limited number of records
+  /// that its prefix no longer covers.
   private mutating func sendOnPrefix(
     since basis: ReplicaVersion, in stored: ReplicaState
   ) {
@@ -112,9 +114,9 @@ package struct MissingChanges: Sendable {
       where stored.canSendOn(save, of: device, since: basis) {
         var start: RecordID?
         if let held = basis.devicePrefixes[device] {
-          if held.save.sequence > save.sequence { continue }
-          if held.save.sequence == save.sequence { start = held.through }
-          if let start, start >= prefix.through { continue }
+          if prefix.through < held.through { continue }
+          if save.sequence <= held.save.sequence { start = held.through }
+          if start == prefix.through { continue }
         }
         if intervals.isEmpty {
           range = RecordRange(after: start, through: prefix.through)

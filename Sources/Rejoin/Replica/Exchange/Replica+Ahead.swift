@@ -18,48 +18,36 @@ extension ReplicaState {
     return shown
   }
 
-  /// Returns the devices whose prefix contains less than in an earlier state,
-  /// with its end, or `nil` without a prefix.
-  package func shrunkPrefixes(
-    since before: ReplicaState
-  ) -> [DeviceID: RecordID?] {
-    var ends: [DeviceID: RecordID?] = [:]
-    for (device, prefix) in before.version.devicePrefixes
-    where !version.implies(prefix, of: device) {
-      ends.updateValue(version.devicePrefixes[device]?.through, forKey: device)
-    }
-    return ends
+  /// The saves of a device that a shrunk prefix no longer contains.
+  package struct UncoveredSaves {
+    package let device: DeviceID
+    /// The last save before them.
+    package let known: UInt64
+    /// The last record before those that they touched.
+    package let after: RecordID?
   }
 
-  /// Returns the positions of the first records with fields ahead of the
-  /// version, in the order of their IDs.
-  ///
-  /// - Parameters:
-  ///   - fieldLimit: The maximum number of these fields.
-  ///   - byteLimit: The maximum number of bytes of the records.
-  package mutating func recordsAhead(
-    fieldLimit: Int, byteLimit: Int
-  ) -> [Int] {
-    let fields = Dictionary(grouping: ahead, by: \.record)
-    let order = fields.keys.map { Int($0) }.sorted {
-      records[$0].id < records[$1].id
-    }
-    var (count, size) = (0, 0)
-    for (place, position) in order.enumerated() {
-      count += fields[UInt32(position)]?.count ?? 0
-      size += byteBound(ofRecordAt: position, isTight: false)
-      if count > fieldLimit || size > byteLimit {
-        return Array(order.prefix(place))
+  /// Returns the saves that the prefixes contained in an earlier state and may
+  /// not contain now.
+  package func uncoveredSaves(since before: ReplicaState) -> [UncoveredSaves] {
+    before.version.devicePrefixes.flatMap { device, former in
+      if version.implies(former, of: device) { return [UncoveredSaves]() }
+      let known = version[device].sequence
+      guard let prefix = version.devicePrefixes[device] else {
+        return [.init(device: device, known: known, after: nil)]
       }
+      return [
+        .init(device: device, known: prefix.save.sequence, after: nil),
+        .init(device: device, known: known, after: prefix.through),
+      ]
     }
-    return order
   }
 
-  /// The number of fields ahead of the version.
-  package var fieldsAheadCount: Int { ahead.count }
-
-  /// The number of records with fields ahead of the version.
-  package var recordsAheadCount: Int { Set(ahead.lazy.map(\.record)).count }
+  /// The number of fields ahead of the version in each record that has any, by
+  /// position.
+  package var aheadCounts: [Int: Int] {
+    ahead.reduce(into: [:]) { $0[Int($1.record), default: 0] += 1 }
+  }
 
   /// The last save of each device that a field has seen beyond the version.
   var latestMissingSaves: VectorClock {

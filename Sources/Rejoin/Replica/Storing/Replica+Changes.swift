@@ -63,13 +63,6 @@ extension Replica {
     } ?? stored.delta(of: missing)
   }
 
-  /// Returns the first records with fields ahead of the version.
-  ///
-  /// See ``ReplicaState/recordsAhead(fieldLimit:byteLimit:)``.
-  package func recordsAhead(fieldLimit: Int, byteLimit: Int) -> [Int] {
-    stored.recordsAhead(fieldLimit: fieldLimit, byteLimit: byteLimit)
-  }
-
   /// Reverts the replica to the state that a store has.
   ///
   /// - Parameter former: The replica before the change.

@@ -153,19 +153,32 @@ import Testing
     #expect(tablet.delta(since: laptop.version, byteLimit: 1) == nil)
   }
 
-  /// Later saves count more than a later end.
-  @Test func prefixOfLaterSavesReplacesAnother() throws {
+  /// A later end counts more than later saves.
+  @Test func longerPrefixOfEarlierSavesGoesOn() throws {
     try write(phone, "a", "b", "c", "d", name: "1")
     try transfer(phone, to: tablet, count: 3)
     try write(phone, "a", name: "2")
     try transfer(phone, to: laptop, count: 1)
     #expect(laptop.version.prefixes[0].vectorClock == [phone.device: 2])
-    try transfer(laptop, to: tablet)
+    // Only the later save is sent, as a field ahead.
+    let back = try transfer(laptop, to: tablet)
+    #expect(back.map(\.intervals.isEmpty) == [true])
     #expect(names(tablet) == ["2", "1", "1", nil])
-    #expect(tablet.version.prefixes == laptop.version.prefixes)
-    // The other records of the shorter prefix are then ahead.
-    #expect(tablet.version.fieldsAhead.count == 2)
-    try transfer(tablet, to: laptop)
+    #expect(tablet.version.prefixes[0].vectorClock == [phone.device: 1])
+    let parts = try transfer(tablet, to: laptop, bytes: 10_000)
+    #expect(parts[0].range?.after?.key == "a")
+    #expect(laptop.version == tablet.version)
+    #expect(laptop.version.fieldsAhead.count == 1)
+    #expect(areEqual(laptop, tablet))
+  }
+
+  @Test func laterSavesOfTheSameRecordsAreSentOn() throws {
+    try write(phone, "a", "b", "c", name: "1")
+    try transfer(phone, to: tablet, count: 2)
+    try write(phone, "a", "b", name: "2")
+    try transfer(phone, to: laptop, count: 2)
+    let parts = try transfer(laptop, to: tablet, bytes: 10_000)
+    #expect(parts.map(\.range?.after) == [nil])
     #expect(laptop.version == tablet.version)
     #expect(areEqual(laptop, tablet))
   }
