@@ -4,8 +4,7 @@
 struct PostgreSQLParameters: Sendable {
   private let text: String
   private let library: PostgreSQLLibrary
-  /// The maximum number of seconds to wait for each host, or an empty text if
-  /// libpq must refuse the one that was passed.
+  /// The maximum number of seconds to wait for each host.
   private let secondsPerHost: String
 
   /// Parses a connection string.
@@ -26,15 +25,25 @@ struct PostgreSQLParameters: Sendable {
       settings[name, default: ""].split(
         separator: ",", omittingEmptySubsequences: false)
     }
-    // A password without a host after it looks like a port.
-    guard list("port").allSatisfy({ $0.isEmpty || Int($0) != nil }) else {
+    // A password without a host after it looks like a port, and one after a
+    // wrong separator belongs to the value before it.
+    let values = ["dbname", "host", "user"].compactMap { settings[$0] }
+    guard list("port").allSatisfy({ $0.isEmpty || Int($0) != nil }),
+      !values.contains(where: { $0.contains("password=") || $0.contains("://") }
+      )
+    else {
       throw PostgreSQLParameters.unclear
     }
     let hosts = max(list("host").count, list("hostaddr").count)
     let limit = Int(timeout.components.seconds) + 1
-    let passed = Int(settings["connect_timeout", default: "0"])
-    let seconds = passed.map { $0 > 0 ? min($0, limit) : limit / hosts }
-    secondsPerHost = seconds.map { "\(max($0, 2))" } ?? ""
+    guard let passed = Int(settings["connect_timeout", default: "0"]) else {
+      throw SQLError(
+        .cannotOpen,
+        "PostgreSQL: connect_timeout must be a number of seconds without a unit",
+        dialect: .postgresql)
+    }
+    let seconds = passed > 0 ? min(passed, limit) : limit / hosts
+    secondsPerHost = "\(max(seconds, 2))"
   }
 
   private static let unclear = SQLError(

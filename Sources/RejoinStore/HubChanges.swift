@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinSQL
 
 /// The queues of requests that change scopes.
 ///
@@ -23,11 +24,30 @@ final class HubChanges: Sendable {
     let continuation: CheckedContinuation<Outcome, Never>
     /// The reports of earlier attempts without an answer to `COMMIT`.
     var report = MergeReport()
+
+    /// Ends the request with an error.
+    ///
+    /// If an earlier attempt may have saved the change, the error says so.
+    func fail(_ error: any Error) {
+      var error = error
+      switch error {
+      case StoreError.disconnected: break
+      case _ where report.hasAdvanced:
+        error = StoreError.disconnected(SQLError(.disconnected, "\(error)"))
+      default: break
+      }
+      continuation.resume(returning: .failure(error))
+    }
   }
+
+  /// An error that the pool must not retry.
+  private struct Final: Error { let error: StoreError }
 
   private struct State {
     /// The waiting requests of each queue that a task serves.
     var lines: [Line: HubLine<Request>] = [:]
+    /// The transaction of each queue.
+    var turns: [Line: Turn] = [:]
     var count = 0
   }
 
@@ -46,7 +66,8 @@ final class HubChanges: Sendable {
 
   /// Performs a change.
   ///
-  /// Canceling the task has an effect only while the change waits for its turn.
+  /// Canceling the task has no effect if the change shares a transaction with
+  /// one that is not canceled.
   func make(_ change: HubChange, in scope: String) async throws -> MergeReport {
     if Task.isCancelled { throw StoreError.canceled }
     let call = ContinuousClock.now
@@ -64,8 +85,14 @@ final class HubChanges: Sendable {
           place: place, call: call, scope: scope, change: change,
           continuation: continuation), to: line)
     } onCancel: {
-      let request = state.withLock { $0.lines[line]?.remove(place) }
-      request?.continuation.resume(returning: .failure(StoreError.canceled))
+      let (request, turn) = state.withLock {
+        ($0.lines[line]?.remove(place), $0.turns[line])
+      }
+      if let request {
+        request.continuation.resume(returning: .failure(StoreError.canceled))
+      } else {
+        turn?.cancellation.cancel(place.number)
+      }
     }
     return try outcome.get()
   }
@@ -83,7 +110,9 @@ final class HubChanges: Sendable {
   private func serve(_ line: Line) async {
     while isAwaited(line) {
       let turn = Turn()
+      state.withLock { $0.turns[line] = turn }
       await make(turn, in: line)
+      state.withLock { $0.turns[line] = nil }
       rest(line, after: turn)
     }
   }
@@ -120,17 +149,27 @@ final class HubChanges: Sendable {
       var requests: [Request]?
       var start: ContinuousClock.Instant?
       var isAwaited = false
+      var attempts = 0
     }
 
     private let state: Locked<State>
+    /// Whether the requests are a part of those of an earlier turn.
+    private let isPart: Bool
+    /// The cancellation of this turn and its parts.
+    let cancellation: Cancellation
 
-    /// - Parameters:
-    ///   - requests: The requests, or `nil` to choose them later.
-    ///   - start: The start of an attempt that had more requests.
-    init(
-      _ requests: [Request]? = nil, since start: ContinuousClock.Instant? = nil
-    ) {
-      state = Locked(State(requests: requests, start: start))
+    /// Creates a turn whose requests are chosen later.
+    init() {
+      state = Locked(State())
+      (isPart, cancellation) = (false, Cancellation())
+    }
+
+    /// Creates a turn with a part of the requests of an earlier one.
+    init(_ requests: ArraySlice<Request>, of turn: Turn) {
+      var part = turn.state.withLock { $0 }
+      part.requests = Array(requests)
+      state = Locked(part)
+      (isPart, cancellation) = (true, turn.cancellation)
     }
 
     var requests: [Request]? { state.withLock { $0.requests } }
@@ -155,14 +194,17 @@ final class HubChanges: Sendable {
     /// - Parameter next: A closure that chooses the requests.
     /// - Returns: The outcomes, or `nil` if the requests must be divided.
     func perform(
-      on scopes: HubScopes, choosing next: () -> [Request]
+      on scopes: HubScopes, within patience: Duration,
+      choosing next: () -> [Request]
     ) throws -> [Outcome]? {
       var requests = state.withLock { state in
         let requests = state.requests ?? next()
         state.requests = requests
         state.start = state.start ?? .now
+        state.attempts += 1
         return requests
       }
+      if cancellation.containsAll(requests) { throw StoreError.canceled }
       var reports = requests.map(\.report)
       let result = Result<[Outcome], any Error> {
         try scopes.make(
@@ -171,11 +213,60 @@ final class HubChanges: Sendable {
       for i in requests.indices { requests[i].report = reports[i] }
       state.withLock { $0.requests = requests }
       if case .failure(let error as StoreError) = result,
-        requests.count > 1, error.mayBeOfOneRequest
+        error.mayBeOfOneRequest
       {
-        return nil
+        let isOver = isPart && .now - start > patience
+        if requests.count > 1, !isOver { return nil }
+        if isPart || isRefused { throw Final(error: error) }
       }
       return try result.get()
+    }
+
+    /// Whether the connection was lost repeatedly, although a new one was opened
+    /// each time.
+    ///
+    /// The request is then more likely to be the reason than the server is, and
+    /// the others must not wait for it.
+    private var isRefused: Bool {
+      state.withLock { $0.attempts > 2 } && .now - start > .seconds(1)
+    }
+  }
+
+  /// The canceled requests of a turn.
+  private final class Cancellation: Sendable {
+    private struct State {
+      var numbers: Set<Int> = []
+      /// The part of the turn that is performed, and the task that does so.
+      var part: (turn: Turn, task: Task<[Outcome]?, any Error>)?
+    }
+
+    private let state = Locked(State())
+
+    /// Returns whether all of some requests are canceled, and any exist.
+    func containsAll(_ requests: [Request]) -> Bool {
+      !requests.isEmpty
+        && state.withLock { state in
+          requests.allSatisfy { state.numbers.contains($0.place.number) }
+        }
+    }
+
+    /// Sets the task that performs a part.
+    func begin(_ turn: Turn, in task: Task<[Outcome]?, any Error>) {
+      state.withLock { $0.part = (turn, task) }
+      check()
+    }
+
+    /// Cancels a request, and the task if all of its requests are canceled.
+    func cancel(_ number: Int) {
+      state.withLock { _ = $0.numbers.insert(number) }
+      check()
+    }
+
+    private func check() {
+      guard let (turn, task) = state.withLock({ $0.part }),
+        containsAll(turn.requests ?? [])
+      else { return }
+      task.cancel()
     }
   }
 
@@ -193,46 +284,64 @@ final class HubChanges: Sendable {
 
   private func make(_ turn: Turn, in line: Line) async {
     do {
-      let outcomes = try await pool.run {
-        (turn.requests ?? waitingRequests(in: line)).map(\.call).min() ?? .now
-      } _: { scopes in
-        defer { turn.isAwaited = pool.waitingCount > 0 }
-        // Until a connection is free, more requests can join the transaction.
-        return try turn.perform(on: scopes) {
-          state.withLock { $0.lines[line]?.removeNext() ?? [] }
-        }
-      }
+      let outcomes = try await perform(turn, in: line)
       let requests = turn.requests ?? []
       guard let outcomes else {
         // Divide the requests until only the faulty one fails.
         let middle = requests.count / 2
         for half in [requests[..<middle], requests[middle...]] {
-          await make(Turn(Array(half), since: turn.start), in: line)
+          await make(Turn(half, of: turn), in: line)
         }
         return
       }
       for (request, outcome) in zip(requests, outcomes) {
         request.continuation.resume(returning: outcome)
       }
+    } catch let final as Final {
+      fail(turn, in: line, by: final.error, isOfRequest: true)
     } catch {
-      let requests = turn.requests ?? removeFailed(in: line, by: error)
-      if case StoreError.limitExceeded = error {
-        // Otherwise, a client that repeats the request without a pause would
-        // take most of the time of the queue.
-        let time = pause(after: turn)
-        Task {
-          try? await Task.sleep(for: time)
-          answer(requests, error)
-        }
-      } else {
-        answer(requests, error)
-      }
+      let isOfRequest =
+        if case StoreError.limitExceeded = error { true } else { false }
+      fail(turn, in: line, by: error, isOfRequest: isOfRequest)
     }
   }
 
-  private func answer(_ requests: [Request], _ error: any Error) {
-    for request in requests {
-      request.continuation.resume(returning: .failure(error))
+  /// Performs the requests of a turn in a task of their own.
+  private func perform(
+    _ turn: Turn, in line: Line
+  ) async throws -> [Outcome]? {
+    let task = Task {
+      try await pool.run {
+        (turn.requests ?? waitingRequests(in: line)).map(\.call).min() ?? .now
+      } _: { scopes in
+        defer { turn.isAwaited = pool.waitingCount > 0 }
+        // Until a connection is free, more requests can join the transaction.
+        return try turn.perform(on: scopes, within: pool.patience) {
+          state.withLock { $0.lines[line]?.removeNext() ?? [] }
+        }
+      }
+    }
+    turn.cancellation.begin(turn, in: task)
+    return try await task.value
+  }
+
+  /// Ends the requests of a turn with an error.
+  ///
+  /// - Parameter isOfRequest: Whether the request is the reason.
+  private func fail(
+    _ turn: Turn, in line: Line, by error: any Error, isOfRequest: Bool
+  ) {
+    let requests = turn.requests ?? removeFailed(in: line, by: error)
+    if isOfRequest {
+      // Otherwise, a client that repeats the request without a pause would
+      // take most of the time of the queue.
+      let time = pause(after: turn)
+      Task {
+        try? await Task.sleep(for: time)
+        for request in requests { request.fail(error) }
+      }
+    } else {
+      for request in requests { request.fail(error) }
     }
   }
 
@@ -248,8 +357,7 @@ final class HubChanges: Sendable {
     let mayPass = (error as? StoreError)?.mayPass ?? false
     return state.withLock { state in
       let requests = state.lines[line]?.requests ?? []
-      let end = max(
-        requests.map(\.call).min() ?? .now, .now - pool.patience)
+      let end = ContinuousClock.now - pool.patience
       return requests.filter { request in
         guard !mayPass || request.call <= end else { return false }
         return state.lines[line]?.remove(request.place) != nil

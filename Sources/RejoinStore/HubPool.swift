@@ -211,7 +211,7 @@ extension StoreError {
   var mayBeOfOneRequest: Bool {
     switch self {
     case .disconnected: true
-    case .readOnly: false
+    case .readOnly, .canceled: false
     default: !mayPass
     }
   }

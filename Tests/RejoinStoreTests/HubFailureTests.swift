@@ -258,6 +258,61 @@ import Testing
     #expect(server.scopes == [4, 2, 2])
   }
 
+  /// Each request of the divided transaction has one more attempt.
+  @Test func requestThatLosesItsConnectionFailsAlone() async throws {
+    let names = (0..<4).map { "\(scope) \($0)" }
+    let lost = SQLError(.disconnected, "reset")
+    let (errors, server) = try await changeTogether(names) { _, scopes in
+      scopes.contains(names[2]) ? lost : nil
+    }
+    for name in names {
+      #expect(
+        errors[name] == (name == names[2] ? .disconnected(lost) : .some(nil)))
+    }
+    #expect(server.scopes.sorted() == [1, 1, 2, 2, 4])
+  }
+
+  /// A change that may be saved does not end with an error that denies it.
+  @Test(arguments: [SQLError.Code.unavailable, .busy, .full])
+  func failureAfterLostAnswerSaysThatConnectionWasLost(
+    _ code: SQLError.Code
+  ) async throws {
+    let server = Server(
+      path, commits: true,
+      failing: { number, _ in
+        number == 1
+          ? SQLError(.disconnected, "lost") : SQLError(code, "a later failure")
+      })
+    let pool = pool(server, patience: .milliseconds(50))
+    let changes = HubChanges(pool, hasOneWriter: true)
+    await #expect {
+      try await changes.make(join(1), in: "1")
+    } throws: { error in
+      guard case StoreError.disconnected(let error) = error else {
+        return false
+      }
+      return error.message.contains("a later failure")
+    }
+  }
+
+  /// Canceling all requests of a transaction ends its retries.
+  @Test func canceledTransactionEnds() async throws {
+    let started = Locked(false)
+    let server = Server(
+      path,
+      failing: { _, _ in
+        started.withLock { $0 = true }
+        return SQLError(.busy, "locked")
+      })
+    let pool = pool(server, patience: .seconds(100_000))
+    let changes = HubChanges(pool, hasOneWriter: true)
+    let change = try join(1)
+    let task = Task { try await changes.make(change, in: "1") }
+    while !started.withLock({ $0 }) { await Task.yield() }
+    task.cancel()
+    await #expect(throws: StoreError.canceled) { try await task.value }
+  }
+
   /// A lock concerns all requests, so they stay together.
   @Test func lockDoesNotDivideRequests() async throws {
     let names = (0..<4).map { "\(scope) \($0)" }

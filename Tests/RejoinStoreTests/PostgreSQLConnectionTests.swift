@@ -148,6 +148,10 @@ struct PostgreSQLConnectionTests {
     "postgresql://u:hunter2@[127.0.0.1/x", "postgres://u:hunter2/x",
     "postgresql://u:pass@hunter2@127.0.0.1/x",
     "postgresql://u:1/hunter2@127.0.0.1/x",
+    "host=127.0.0.1 dbname=postgresql://u:hunter2@h/x",
+    "host=127.0.0.1 dbname=x;password=hunter2",
+    "postgresql://127.0.0.1/x&password=hunter2",
+    "host=127.0.0.1 user='u password=hunter2'",
     "postgresql://u:pass?hunter2@127.0.0.1@/x",
   ])
   func errorDoesNotShowUnclearString(_ string: String) throws {
