@@ -25,13 +25,14 @@ struct PostgreSQLParameters: Sendable {
       settings[name, default: ""].split(
         separator: ",", omittingEmptySubsequences: false)
     }
-    // A password without a host after it looks like a port, and one after a
-    // wrong separator belongs to the value before it.
+    // A password without a host after it looks like a port.
+    guard list("port").allSatisfy({ $0.isEmpty || Int($0) != nil }) else {
+      throw PostgreSQLParameters.unclear
+    }
+    // After a wrong separator, it belongs to the value before it.
     let values = ["dbname", "host", "user"].compactMap { settings[$0] }
-    guard list("port").allSatisfy({ $0.isEmpty || Int($0) != nil }),
-      !values.contains(where: { $0.contains("password=") || $0.contains("://") }
-      )
-    else {
+    for mark in ["password=", "://"]
+    where values.contains(where: { $0.contains(mark) }) {
       throw PostgreSQLParameters.unclear
     }
     let hosts = max(list("host").count, list("hostaddr").count)
