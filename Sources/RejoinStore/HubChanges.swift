@@ -27,7 +27,7 @@ final class HubChanges: Sendable {
 
     /// Ends the request with an error.
     ///
-    /// If an earlier attempt may have saved the change, the error says so.
+    /// A change that an earlier attempt possibly saved fails as `disconnected`.
     func fail(_ error: any Error) {
       var error = error
       switch error {

@@ -258,7 +258,7 @@ import Testing
     #expect(server.scopes == [4, 2, 2])
   }
 
-  /// Each request of the divided transaction has one more attempt.
+  /// The requests of a divided transaction are tried once more.
   @Test func requestThatLosesItsConnectionFailsAlone() async throws {
     let names = (0..<4).map { "\(scope) \($0)" }
     let lost = SQLError(.disconnected, "reset")

@@ -113,7 +113,7 @@ import Testing
         == [nil, "imported", "pulled", "phone"])
   }
 
-  /// Devices that met without the hub send what nobody has completely.
+  /// Devices that met without the hub send incomplete saves.
   @Test(arguments: Database.available)
   func hubRelaysFieldsAheadOfItsVersion(_ database: Database) throws {
     let hub = try hub(database)

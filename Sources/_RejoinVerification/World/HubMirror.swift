@@ -155,7 +155,7 @@ final class HubMirror {
     }
   }
 
-  /// Returns all missing saves, and otherwise the next part of what is left.
+  /// Returns the missing saves, or without any the next part of the rest.
   private func delta(since basis: ReplicaVersion) -> Delta? {
     let missing = replica.state.missingChanges(since: basis, as: .intervals)
     return missing.intervals.isEmpty

@@ -18,7 +18,7 @@ package struct MissingChanges: Sendable {
   /// Whether to send the fields whose missing saves have no interval.
   fileprivate private(set) var hasAhead = false
 
-  /// What a delta contains of the missing changes.
+  /// The missing changes that a delta contains.
   package enum Form {
     /// All missing changes.
     case whole
