@@ -283,7 +283,7 @@ import Testing
         number == 1
           ? SQLError(.disconnected, "lost") : SQLError(code, "a later failure")
       })
-    let pool = pool(server, patience: .milliseconds(50))
+    let pool = pool(server, patience: .seconds(5))
     let changes = HubChanges(pool, hasOneWriter: true)
     await #expect {
       try await changes.make(join(1), in: "1")

@@ -554,7 +554,12 @@ extension ExploredReplicas {
       key.append(Int(interval?.from ?? 0))
       key.append(Int(interval?.to ?? 0))
       key.append(Int(interval?.time.rawValue ?? 0))
-      let digest = interval == nil ? 0 : sender[device].digest
+      // An interval can end with a save of a prefix that is sent on.
+      let ends = sender.prefixes.flatMap(\.saves.entries).filter {
+        $0.device == device && $0.save.sequence == interval?.to
+      }
+      let end = ends.first?.save ?? sender[device]
+      let digest = interval == nil ? 0 : end.digest
       key.append(Int(truncatingIfNeeded: digest))
     }
     for path in paths {

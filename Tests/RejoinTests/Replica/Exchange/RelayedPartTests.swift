@@ -270,8 +270,9 @@ import Testing
     for other in [tablet, laptop] { phone.tell(other) }
     try write(phone, "a", "b", name: "phone")
     try write(clone, "a", "c", name: "clone")
-    try transfer(phone, to: tablet, count: 1)
+    try transfer(phone, to: tablet, count: 2)
     try transfer(clone, to: laptop, count: 1)
+    #expect(tablet.version.prefixes[0].through.key == "b")
     for part in try transfer(tablet, to: laptop) {
       #expect(part.intervals.isEmpty)
     }
