@@ -44,9 +44,9 @@ func serve<Value>(_ request: () async throws -> Value) async throws -> Value {
   while true {
     do { return try await request() } catch StoreError.disconnected,
       StoreError.busy, StoreError.unavailable, StoreError.notDurable,
-      StoreError.cannotOpen
+      StoreError.cannotOpen, StoreError.limitExceeded
     {
-      // The disk may be full, or the server may be starting.
+      // The disk may be full, or the server may be starting or overloaded.
       try await Task.sleep(for: .milliseconds(50))
     }
   }
