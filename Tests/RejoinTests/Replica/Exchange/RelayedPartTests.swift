@@ -203,6 +203,13 @@ import Testing
     #expect(areEqual(laptop, tablet))
   }
 
+  @Test func prefixOfCompleteSavesIsNotSent() throws {
+    try write(phone, "a", "b")
+    try transfer(phone, to: tablet, count: 1)
+    phone.tell(laptop)
+    #expect(tablet.delta(since: laptop.version, byteLimit: 1) == nil)
+  }
+
   @Test func completeSavesComeBeforePrefixes() throws {
     try write(phone, "a", "b")
     try transfer(phone, to: tablet, count: 1)
@@ -255,6 +262,7 @@ import Testing
     phone.tell(laptop)
     clone.tell(laptop)
     #expect(laptop.version.forkedDevices == [phone.device])
+    try write(phone, "a", "b", name: "later")
     try transfer(phone, to: tablet, count: 1)
     #expect(tablet.version.prefixes.count == 1)
     let parts = try transfer(tablet, to: laptop)
