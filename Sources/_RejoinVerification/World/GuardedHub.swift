@@ -37,8 +37,8 @@ public final class GuardedHub {
   /// The fields and the saves that the hub holds.
   public var content: (delta: Delta?, version: ReplicaVersion) {
     do {
-      // Read the rows: they contain the fields ahead of the version, which the
-      // hub does not send.
+      // Read the rows, because a hub sends fields ahead of the version only in
+      // parts.
       let stored = try StoredScope.read("\(scope)", on: connection)
       let replica = stored.map {
         Replica(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RejoinTesting
+import Testing
 
 @testable import Rejoin
 
@@ -98,5 +99,30 @@ extension Delta {
   ) {
     self.init(
       changes: [Change(id: id, fields: [key: state])], intervals: intervals)
+  }
+}
+
+// Transfers in parts.
+extension Replica {
+  func nextPart(to other: Replica, bytes: Int = 1) throws -> Delta {
+    try #require(delta(since: other.version, byteLimit: bytes))
+  }
+
+  /// Sends parts, at most `count`.
+  ///
+  /// - Returns: The parts.
+  @discardableResult
+  func sendParts(
+    to other: Replica, bytes: Int = 1, count: Int = 100
+  ) -> [Delta] {
+    var parts: [Delta] = []
+    while parts.count < count,
+      let part = delta(since: other.version, byteLimit: bytes)
+    {
+      parts.append(part)
+      guard other.apply(part).hasAdvanced else { break }
+    }
+    #expect(parts.count < 100, "the transfer does not end")
+    return parts
   }
 }

@@ -15,37 +15,14 @@ import Testing
     }
   }
 
-  private func part(
-    _ one: Replica, to other: Replica, bytes: Int = 1
-  ) throws -> Delta {
-    try #require(one.delta(since: other.version, byteLimit: bytes))
-  }
-
-  /// Sends all parts.
-  ///
-  /// - Returns: The parts.
-  @discardableResult
-  private func transfer(
-    _ one: Replica, to other: Replica, bytes: Int = 1
-  ) -> [Delta] {
-    var parts: [Delta] = []
-    while parts.count < 100,
-      let delta = one.delta(since: other.version, byteLimit: bytes)
-    {
-      parts.append(delta)
-      guard other.apply(delta).hasAdvanced else { break }
-    }
-    return parts
-  }
-
   private func miles(_ replica: Replica, _ key: String) -> Int64? {
     replica[Sailor.self, key]?.miles
   }
 
   @Test func partsFollowEachOtherInTheOrderOfTheRecords() throws {
     try write(phone, "c", "a", "b")
-    #expect(try part(phone, to: newcomer).recordIDs.map(\.key) == ["a"])
-    let parts = transfer(phone, to: newcomer)
+    #expect(try phone.nextPart(to: newcomer).recordIDs.map(\.key) == ["a"])
+    let parts = phone.sendParts(to: newcomer)
     let keys = parts.flatMap(\.recordIDs).map(\.key)
     #expect(keys.filter { $0.count == 1 } == ["a", "b", "c"])
     #expect(areEqual(phone, newcomer))
@@ -61,7 +38,7 @@ import Testing
         transaction.ensureExists(RecordID("Sailor", "\(i)"))
       }
     }
-    let parts = transfer(phone, to: newcomer, bytes: 1 << 24)
+    let parts = phone.sendParts(to: newcomer, bytes: 1 << 24)
     #expect(
       parts.map(\.recordCount)
         == stride(from: 0, to: count, by: 2_000).map {
@@ -73,7 +50,7 @@ import Testing
 
   @Test func theVersionWaitsAndItsPrefixGrows() throws {
     try write(phone, "a", "b", "c")
-    newcomer.apply(try part(phone, to: newcomer))
+    newcomer.apply(try phone.nextPart(to: newcomer))
     #expect(newcomer.version.vectorClock.isEmpty)
     let prefix = try #require(newcomer.version.prefixes.first)
     #expect(prefix.through == RecordID("Sailor", "a"))
@@ -81,7 +58,7 @@ import Testing
     // Nothing is ahead, since the prefix speaks for it.
     #expect(newcomer.version.fieldsAhead.isEmpty)
     #expect(newcomer.latestMissingSaves == [phone.device: 1])
-    newcomer.apply(try part(phone, to: newcomer))
+    newcomer.apply(try phone.nextPart(to: newcomer))
     #expect(
       newcomer.version.prefixes.map(\.through) == [RecordID("Sailor", "b")])
   }
@@ -89,11 +66,11 @@ import Testing
   @Test func anotherSenderGoesOn() throws {
     try write(phone, "a", "b", "c", "d")
     phone.tell(tablet)
-    newcomer.apply(try part(phone, to: newcomer))
-    let next = try part(tablet, to: newcomer)
+    newcomer.apply(try phone.nextPart(to: newcomer))
+    let next = try tablet.nextPart(to: newcomer)
     #expect(next.recordIDs == [RecordID("Sailor", "b")])
     newcomer.apply(next)
-    transfer(phone, to: newcomer)
+    phone.sendParts(to: newcomer)
     #expect(areEqual(phone, newcomer))
   }
 
@@ -102,11 +79,11 @@ import Testing
     try write(phone, "a", "b", "c")
     phone.tell(tablet)
     try write(phone, "a", "c")
-    newcomer.apply(try part(phone, to: newcomer))
+    newcomer.apply(try phone.nextPart(to: newcomer))
     #expect(newcomer.version.prefixes[0].vectorClock == [phone.device: 2])
-    transfer(tablet, to: newcomer)
+    tablet.sendParts(to: newcomer)
     #expect(newcomer.version.vectorClock == [phone.device: 1])
-    transfer(phone, to: newcomer)
+    phone.sendParts(to: newcomer)
     #expect(areEqual(phone, newcomer))
   }
 
@@ -131,12 +108,12 @@ import Testing
   /// With an end far off and one near, all records after the near one are sent.
   @Test func differentEndsContinueAtTheFirst() throws {
     try write(phone, "a", "b", "c", "d")
-    for _ in 0..<3 { newcomer.apply(try part(phone, to: newcomer)) }
+    for _ in 0..<3 { newcomer.apply(try phone.nextPart(to: newcomer)) }
     try write(tablet, "a", "b", "d")
-    newcomer.apply(try part(tablet, to: newcomer))
+    newcomer.apply(try tablet.nextPart(to: newcomer))
     #expect(newcomer.version.prefixes.map(\.through.key) == ["a", "c"])
     phone.tell(tablet)
-    let next = try part(tablet, to: newcomer)
+    let next = try tablet.nextPart(to: newcomer)
     #expect(
       next.range
         == RecordRange(
@@ -144,21 +121,21 @@ import Testing
     newcomer.apply(next)
     // The longer prefix stays.
     #expect(newcomer.version.prefixes.map(\.through.key) == ["b", "c"])
-    transfer(tablet, to: newcomer)
+    tablet.sendParts(to: newcomer)
     #expect(areEqual(tablet, newcomer))
   }
 
   @Test func savesInBetweenFollowAfterTheLastPart() throws {
     try write(phone, "a", "b")
-    newcomer.apply(try part(phone, to: newcomer))
+    newcomer.apply(try phone.nextPart(to: newcomer))
     try write(phone, "a", "c")
-    let rest = try part(phone, to: newcomer, bytes: 10_000)
+    let rest = try phone.nextPart(to: newcomer, bytes: 10_000)
     // With the field of "c", which has a later save, but not vouching for that.
     #expect(rest.intervals[phone.device]?.to.sequence == 1)
     newcomer.apply(rest)
     #expect(newcomer.version.vectorClock == [phone.device: 1])
     #expect(miles(newcomer, "a") == 1)
-    transfer(phone, to: newcomer)
+    phone.sendParts(to: newcomer)
     #expect(miles(newcomer, "a") == 2)
     #expect(areEqual(phone, newcomer))
   }
@@ -166,8 +143,8 @@ import Testing
   @Test func aPartThatDoesNotContinueIsAGap() throws {
     try write(phone, "a", "b", "c")
     let helper = Replica.empty(3)
-    helper.apply(try part(phone, to: helper))
-    let second = try part(phone, to: helper)
+    helper.apply(try phone.nextPart(to: helper))
+    let second = try phone.nextPart(to: helper)
     let report = newcomer.apply(second)
     let gap = try #require(report.gaps.first)
     #expect(
@@ -179,25 +156,25 @@ import Testing
     #expect(miles(newcomer, "b") == 1)
     // The first time, the field is new.
     #expect(report.hasAdvanced && !newcomer.apply(second).hasAdvanced)
-    transfer(phone, to: newcomer)
+    phone.sendParts(to: newcomer)
     #expect(areEqual(phone, newcomer))
   }
 
   @Test func aPartThatSkipsOneIsAGap() throws {
     try write(phone, "a", "b", "c", "d")
     let helper = Replica.empty(3)
-    for one in [helper, newcomer] { one.apply(try part(phone, to: one)) }
-    helper.apply(try part(phone, to: helper))
-    let report = newcomer.apply(try part(phone, to: helper))
+    for one in [helper, newcomer] { one.apply(try phone.nextPart(to: one)) }
+    helper.apply(try phone.nextPart(to: helper))
+    let report = newcomer.apply(try phone.nextPart(to: helper))
     #expect(report.gaps.map(\.through?.key) == ["b"])
     #expect(newcomer.version.prefixes.map(\.through.key) == ["a"])
-    transfer(phone, to: newcomer)
+    phone.sendParts(to: newcomer)
     #expect(areEqual(phone, newcomer))
   }
 
   @Test func aDoubledPartChangesNothing() throws {
     try write(phone, "a", "b", "c")
-    let parts = transfer(phone, to: newcomer)
+    let parts = phone.sendParts(to: newcomer)
     let half = Replica.empty(3)
     for part in parts.prefix(2) {
       half.apply(part)
@@ -214,7 +191,7 @@ import Testing
 
   @Test func aWholeDeltaIsCompleteAndEndsThePrefix() throws {
     try write(phone, "a", "b")
-    newcomer.apply(try part(phone, to: newcomer))
+    newcomer.apply(try phone.nextPart(to: newcomer))
     try write(phone, "a")
     let whole = try #require(phone.delta(since: newcomer.version))
     #expect(whole.range == nil && whole == phone.delta())
@@ -226,32 +203,32 @@ import Testing
   @Test func equalPrefixesAreNotSent() throws {
     try write(phone, "a", "b", "c")
     let other = Replica.empty(3)
-    for one in [newcomer, other] { one.apply(try part(phone, to: one)) }
+    for one in [newcomer, other] { one.apply(try phone.nextPart(to: one)) }
     #expect(newcomer.delta(since: other.version) == nil)
     #expect(newcomer.delta(since: other.version, byteLimit: 1) == nil)
     // One that is further has more.
-    newcomer.apply(try part(phone, to: newcomer))
+    newcomer.apply(try phone.nextPart(to: newcomer))
     let delta = try #require(newcomer.delta(since: other.version))
     #expect(delta.recordIDs == [RecordID("Sailor", "b")])
     #expect(delta.intervals.isEmpty)
-    #expect(transfer(newcomer, to: other).count == 1)
+    #expect(newcomer.sendParts(to: other).count == 1)
     #expect(miles(other, "b") == 1)
   }
 
   @Test func aPrefixIsStoredWithTheReplica() throws {
     try write(phone, "a", "b", "c")
     let empty = newcomer.state
-    newcomer.apply(try part(phone, to: newcomer))
+    newcomer.apply(try phone.nextPart(to: newcomer))
     let stored = try ReplicaState(decoding: newcomer.state.encoded())
     #expect(stored.version == newcomer.state.version)
-    newcomer.apply(try part(phone, to: newcomer))
+    newcomer.apply(try phone.nextPart(to: newcomer))
     // A backup from before goes on from where it was.
     let restored = Replica.opening(stored, token: nil, as: 8)
-    #expect(try part(phone, to: restored).recordIDs.map(\.key) == ["b"])
-    transfer(phone, to: restored)
+    #expect(try phone.nextPart(to: restored).recordIDs.map(\.key) == ["b"])
+    phone.sendParts(to: restored)
     #expect(areEqual(phone, restored))
     let earlier = Replica.opening(empty, token: nil, as: 7)
-    #expect(try part(phone, to: earlier).range?.after == nil)
+    #expect(try phone.nextPart(to: earlier).range?.after == nil)
   }
 
   /// A prefix that continues one history of a device must not continue the other.
@@ -264,12 +241,12 @@ import Testing
     phone.tell(newcomer)
     try write(clone, "a", "z")
     clone.tell(early)
-    other.apply(try part(early, to: other))
-    let last = try part(early, to: other)
+    other.apply(try early.nextPart(to: other))
+    let last = try early.nextPart(to: other)
     try write(clone, "b", "c")
     clone.tell(hub)
     // The first save of the clone counts as held, since its number does.
-    let first = try part(hub, to: newcomer)
+    let first = try hub.nextPart(to: newcomer)
     #expect(first.recordIDs == [RecordID("Sailor", "b")])
     newcomer.apply(first)
     #expect(newcomer.version.prefixes.count == 1)
@@ -280,7 +257,7 @@ import Testing
     #expect(newcomer.version.prefixes.isEmpty)
     // The field of the prefix is ahead again.
     #expect(newcomer.version.fieldsAhead.count == 1)
-    transfer(hub, to: newcomer)
+    hub.sendParts(to: newcomer)
     for key in ["a", "b", "c", "y", "z"] { #expect(miles(newcomer, key) == 1) }
   }
 
@@ -294,8 +271,8 @@ import Testing
     phone.tell(newcomer)
     clone.tell(newcomer)
     #expect(newcomer.version.forkedDevices == [phone.device])
-    #expect(transfer(phone, to: newcomer).count < 10)
-    #expect(transfer(clone, to: newcomer).count < 10)
+    #expect(phone.sendParts(to: newcomer).count < 10)
+    #expect(clone.sendParts(to: newcomer).count < 10)
     #expect(miles(newcomer, "a") == 2 && miles(newcomer, "b") == 2)
   }
 
@@ -309,7 +286,7 @@ import Testing
     let fields = try #require(phone.delta()).split(into: 1)[0]
     for one in [tablet, newcomer] { one.apply(fields) }
     #expect(tablet.version.fieldsAhead.isEmpty)
-    #expect(transfer(tablet, to: newcomer, bytes: 20_000).count == 1)
+    #expect(tablet.sendParts(to: newcomer, bytes: 20_000).count == 1)
   }
 
   @Test func onlyASingleRecordExceedsTheLimit() throws {
@@ -322,7 +299,7 @@ import Testing
     }
     for limit in [1, 200, 1_000, 5_000, 20_000] {
       let receiver = Replica.empty(8)
-      let parts = transfer(phone, to: receiver, bytes: limit)
+      let parts = phone.sendParts(to: receiver, bytes: limit)
       #expect(areEqual(phone, receiver))
       for part in parts where byteCount(ofRecordsIn: part) > limit {
         #expect(part.recordIDs.count == 1)
@@ -331,7 +308,7 @@ import Testing
       let full = parts.count { byteCount(ofRecordsIn: $0) > limit / 2 }
       #expect(full * 3 >= parts.count || parts.count < 4)
     }
-    let whole = transfer(phone, to: newcomer, bytes: .max)
+    let whole = phone.sendParts(to: newcomer, bytes: .max)
     #expect(whole == [try #require(phone.delta())])
   }
 
@@ -349,7 +326,7 @@ import Testing
       other.tell(phone)
     }
     let limit = 2_000
-    let parts = transfer(phone, to: newcomer, bytes: limit)
+    let parts = phone.sendParts(to: newcomer, bytes: limit)
     #expect(areEqual(phone, newcomer))
     #expect((2...20).contains(parts.count))
     for part in parts.dropLast() {
@@ -364,7 +341,7 @@ import Testing
     for (i, phone) in phones.enumerated() {
       // Pairs of phones end at the same record.
       try write(phone, "\(10 + i / 2)", "x")
-      newcomer.apply(try part(phone, to: newcomer))
+      newcomer.apply(try phone.nextPart(to: newcomer))
     }
     let prefixes = newcomer.version.prefixes
     #expect(prefixes.map(\.through.key) == (10..<30).map { "\($0)" })
@@ -378,7 +355,7 @@ import Testing
     #expect(again == newcomer.version && again.encoded() == bytes)
     #expect(again.hashValue == newcomer.version.hashValue)
     // One phone continues, and the others stay where they were.
-    transfer(phones[6], to: newcomer)
+    phones[6].sendParts(to: newcomer)
     #expect(newcomer.version.vectorClock == [phones[6].device: 1])
     #expect(newcomer.version.prefixes.count == 20)
     #expect(
@@ -391,7 +368,7 @@ import Testing
   @Test func shorterPrefixUncoversFieldsOfItsDevice() throws {
     for one in [phone, tablet] {
       try write(one, "a", "b", "c", "d")
-      for _ in 0..<2 { newcomer.apply(try part(one, to: newcomer)) }
+      for _ in 0..<2 { newcomer.apply(try one.nextPart(to: newcomer)) }
     }
     #expect(newcomer.version.prefixes.map(\.through.key) == ["b"])
     try write(phone, "a", "c")
@@ -403,7 +380,7 @@ import Testing
     #expect(
       Array(newcomer.version.fieldsAhead.values)
         == [[phone.device: 1, tablet.device: 1]])
-    for one in [phone, tablet] { transfer(one, to: newcomer) }
+    for one in [phone, tablet] { one.sendParts(to: newcomer) }
     #expect(newcomer.version.fieldsAhead.isEmpty)
     #expect(miles(newcomer, "a") == 3)
   }
@@ -413,8 +390,8 @@ import Testing
   @Test func wholeDeltaHasPrefixesThatReceiverLacks() throws {
     for one in [phone, tablet] { try write(one, "a", "b") }
     let other = Replica.empty(3)
-    for one in [newcomer, other] { one.apply(try part(phone, to: one)) }
-    newcomer.apply(try part(tablet, to: newcomer))
+    for one in [newcomer, other] { one.apply(try phone.nextPart(to: one)) }
+    newcomer.apply(try tablet.nextPart(to: newcomer))
     let delta = try #require(newcomer.delta(since: other.version))
     #expect(delta.recordIDs.map(\.key) == ["a"] && delta.intervals.isEmpty)
     other.apply(delta)
@@ -442,9 +419,9 @@ import Testing
       #expect(part.recordIDs == Array(all.prefix(part.recordIDs.count)))
       #expect(part.range?.through == part.recordIDs.last)
     }
-    transfer(phone, to: newcomer, bytes: 30_000)
+    phone.sendParts(to: newcomer, bytes: 30_000)
     #expect(areEqual(phone, newcomer))
-    transfer(phone, to: tablet, bytes: 30_000)
+    phone.sendParts(to: tablet, bytes: 30_000)
     #expect(areEqual(phone, tablet))
   }
 }

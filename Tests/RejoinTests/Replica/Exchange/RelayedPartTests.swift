@@ -19,30 +19,6 @@ import Testing
     }
   }
 
-  private func part(
-    _ one: Replica, to other: Replica, bytes: Int = 1
-  ) throws -> Delta {
-    try #require(one.delta(since: other.version, byteLimit: bytes))
-  }
-
-  /// Sends parts, at most `count`.
-  ///
-  /// - Returns: The parts.
-  @discardableResult
-  private func transfer(
-    _ one: Replica, to other: Replica, bytes: Int = 1, count: Int = 100
-  ) throws -> [Delta] {
-    var parts: [Delta] = []
-    while parts.count < count,
-      let part = one.delta(since: other.version, byteLimit: bytes)
-    {
-      try #require(parts.count < 100, "the transfer does not end")
-      parts.append(part)
-      guard other.apply(part).hasAdvanced else { break }
-    }
-    return parts
-  }
-
   private func names(_ replica: Replica) -> [String?] {
     ["a", "b", "c", "d"].map { replica[Sailor.self, $0]?.name }
   }
@@ -54,7 +30,7 @@ import Testing
     tablet.tell(phone)
     try write(phone, "b")
     // The limit has room for both.
-    let parts = try transfer(phone, to: laptop, bytes: 10_000)
+    let parts = phone.sendParts(to: laptop, bytes: 10_000)
     #expect(
       parts.map { Set($0.intervals.keys) } == [[DeviceID(1)], [DeviceID(2)]])
     #expect(parts.map { $0.recordIDs.map(\.key) } == [["b"], ["a"]])
@@ -73,7 +49,7 @@ import Testing
     let restored = Replica.opening(phone.state, token: nil, as: 7)
     try write(restored, "d")
     #expect(restored.device == DeviceID(7))
-    let first = try part(restored, to: laptop, bytes: 10_000)
+    let first = try restored.nextPart(to: laptop, bytes: 10_000)
     #expect(Set(first.intervals.keys).isSuperset(of: restored.ownDevices))
     #expect(first.intervals.keys.filter(\.isImport).count == 1)
     #expect(first.intervals[tablet.device] == nil)
@@ -84,16 +60,16 @@ import Testing
     restored.tell(relayed)
     try write(relayed, "e")
     #expect(
-      Set(try part(relayed, to: laptop, bytes: 10_000).intervals.keys)
+      Set(try relayed.nextPart(to: laptop, bytes: 10_000).intervals.keys)
         == Set([relayed.device] + first.intervals.keys.filter(\.isImport)))
   }
 
   @Test func prefixOfOwnSavesGoesOnBeforeAnother() throws {
     try write(tablet, "a", "b", "c")
-    try transfer(tablet, to: laptop, count: 1)
+    tablet.sendParts(to: laptop, count: 1)
     tablet.tell(phone)
     try write(phone, "b", "d")
-    let parts = try transfer(phone, to: laptop)
+    let parts = phone.sendParts(to: laptop)
     #expect(
       parts.map { Set($0.intervals.keys) }
         == [[phone.device], [phone.device], [tablet.device], [tablet.device]])
@@ -105,7 +81,7 @@ import Testing
     try write(tablet, "a", "b")
     phone.apply(try #require(tablet.delta()).split(into: 2)[0])
     try write(phone, "c")
-    let parts = try transfer(phone, to: laptop, bytes: 10_000)
+    let parts = phone.sendParts(to: laptop, bytes: 10_000)
     #expect(parts.map { $0.recordIDs.map(\.key) } == [["c"], ["a"]])
     #expect(parts[1].intervals.isEmpty)
     #expect(laptop.version == phone.version)
@@ -117,8 +93,8 @@ import Testing
 
   @Test func prefixIsSentOn() throws {
     try write(phone, "a", "b", "c", "d")
-    try transfer(phone, to: tablet, count: 2)
-    let parts = try transfer(tablet, to: laptop)
+    phone.sendParts(to: tablet, count: 2)
+    let parts = tablet.sendParts(to: laptop)
     #expect(parts.flatMap(\.recordIDs).map(\.key) == ["a", "b"])
     #expect(
       parts.map(\.range?.through?.key) == ["a", "b"]
@@ -127,16 +103,16 @@ import Testing
     #expect(areEqual(laptop, tablet))
     #expect(laptop.version.fieldsAhead.isEmpty)
     // The phone comes back, and goes on where it was.
-    let rest = try transfer(phone, to: laptop)
+    let rest = phone.sendParts(to: laptop)
     #expect(rest.flatMap(\.recordIDs).map(\.key).prefix(2) == ["c", "d"])
     #expect(areEqual(phone, laptop))
   }
 
   @Test func prefixGoesOnFromTheEndOfTheReceiver() throws {
     try write(phone, "a", "b", "c", "d")
-    try transfer(phone, to: tablet, count: 3)
-    try transfer(phone, to: laptop, count: 1)
-    let part = try part(tablet, to: laptop, bytes: 10_000)
+    phone.sendParts(to: tablet, count: 3)
+    phone.sendParts(to: laptop, count: 1)
+    let part = try tablet.nextPart(to: laptop, bytes: 10_000)
     #expect(part.recordIDs.map(\.key) == ["b", "c"])
     #expect(part.range?.after?.key == "a" && part.range?.through?.key == "c")
     laptop.apply(part)
@@ -148,24 +124,24 @@ import Testing
 
   @Test func shorterPrefixOfTheSameSavesIsNotSent() throws {
     try write(phone, "a", "b", "c", "d")
-    try transfer(phone, to: tablet, count: 1)
-    try transfer(phone, to: laptop, count: 3)
+    phone.sendParts(to: tablet, count: 1)
+    phone.sendParts(to: laptop, count: 3)
     #expect(tablet.delta(since: laptop.version, byteLimit: 1) == nil)
   }
 
   /// A later end counts more than later saves.
   @Test func longerPrefixOfEarlierSavesGoesOn() throws {
     try write(phone, "a", "b", "c", "d", name: "1")
-    try transfer(phone, to: tablet, count: 3)
+    phone.sendParts(to: tablet, count: 3)
     try write(phone, "a", name: "2")
-    try transfer(phone, to: laptop, count: 1)
+    phone.sendParts(to: laptop, count: 1)
     #expect(laptop.version.prefixes[0].vectorClock == [phone.device: 2])
     // Only the later save is sent, as a field ahead.
-    let back = try transfer(laptop, to: tablet)
+    let back = laptop.sendParts(to: tablet)
     #expect(back.map(\.intervals.isEmpty) == [true])
     #expect(names(tablet) == ["2", "1", "1", nil])
     #expect(tablet.version.prefixes[0].vectorClock == [phone.device: 1])
-    let parts = try transfer(tablet, to: laptop, bytes: 10_000)
+    let parts = tablet.sendParts(to: laptop, bytes: 10_000)
     #expect(parts[0].range?.after?.key == "a")
     #expect(laptop.version == tablet.version)
     #expect(laptop.version.fieldsAhead.count == 1)
@@ -174,10 +150,10 @@ import Testing
 
   @Test func laterSavesOfTheSameRecordsAreSentOn() throws {
     try write(phone, "a", "b", "c", name: "1")
-    try transfer(phone, to: tablet, count: 2)
+    phone.sendParts(to: tablet, count: 2)
     try write(phone, "a", "b", name: "2")
-    try transfer(phone, to: laptop, count: 2)
-    let parts = try transfer(laptop, to: tablet, bytes: 10_000)
+    phone.sendParts(to: laptop, count: 2)
+    let parts = laptop.sendParts(to: tablet, bytes: 10_000)
     #expect(parts.map(\.range?.after) == [nil])
     #expect(laptop.version == tablet.version)
     #expect(areEqual(laptop, tablet))
@@ -192,10 +168,10 @@ import Testing
     phone.tell(watch)
     let relay = Replica.empty(5)
     watch.tell(relay)
-    try transfer(relay, to: tablet, count: 3)
+    relay.sendParts(to: tablet, count: 3)
     #expect(tablet.version.prefixes[0].vectorClock.entries.count == 2)
-    try transfer(phone, to: laptop, count: 1)
-    let parts = try transfer(tablet, to: laptop, bytes: 10_000)
+    phone.sendParts(to: laptop, count: 1)
+    let parts = tablet.sendParts(to: laptop, bytes: 10_000)
     #expect(
       parts.map { Set($0.intervals.keys) } == [[phone.device], [watch.device]])
     #expect(parts.map(\.range?.after?.key) == ["a", nil])
@@ -205,18 +181,18 @@ import Testing
 
   @Test func prefixOfCompleteSavesIsNotSent() throws {
     try write(phone, "a", "b")
-    try transfer(phone, to: tablet, count: 1)
+    phone.sendParts(to: tablet, count: 1)
     phone.tell(laptop)
     #expect(tablet.delta(since: laptop.version, byteLimit: 1) == nil)
   }
 
   @Test func completeSavesComeBeforePrefixes() throws {
     try write(phone, "a", "b")
-    try transfer(phone, to: tablet, count: 1)
+    phone.sendParts(to: tablet, count: 1)
     let watch = Replica.empty(4)
     try write(watch, "d")
     watch.tell(tablet)
-    let parts = try transfer(tablet, to: laptop, bytes: 10_000)
+    let parts = tablet.sendParts(to: laptop, bytes: 10_000)
     #expect(
       parts.map { Set($0.intervals.keys) } == [[watch.device], [phone.device]])
     #expect(names(laptop) == names(tablet))
@@ -224,11 +200,11 @@ import Testing
 
   @Test func fieldsAheadComeLast() throws {
     try write(phone, "a", "b")
-    try transfer(phone, to: tablet, count: 1)
+    phone.sendParts(to: tablet, count: 1)
     let watch = Replica.empty(4)
     try write(watch, "c", "d")
     tablet.apply(try #require(watch.delta()).split(into: 2)[1])
-    let parts = try transfer(tablet, to: laptop, bytes: 10_000)
+    let parts = tablet.sendParts(to: laptop, bytes: 10_000)
     #expect(parts.map { $0.recordIDs.map(\.key) } == [["a"], ["d"]])
     #expect(laptop.version == tablet.version)
   }
@@ -243,8 +219,8 @@ import Testing
       transaction[Sailor.self, "a"].tags.insert("new")
       transaction[Sailor.self, "b"].name = "name"
     }
-    try transfer(phone, to: tablet, count: 1)
-    let part = try part(tablet, to: laptop)
+    phone.sendParts(to: tablet, count: 1)
+    let part = try tablet.nextPart(to: laptop)
     #expect(part.changes[0].fragments.count == 1)
     #expect(!laptop.apply(part).hasFaults)
     #expect(laptop[Sailor.self, "a"]?.tags.contains("new") ?? false)
@@ -263,11 +239,11 @@ import Testing
     clone.tell(laptop)
     #expect(laptop.version.forkedDevices == [phone.device])
     try write(phone, "a", "b", name: "later")
-    try transfer(phone, to: tablet, count: 1)
+    phone.sendParts(to: tablet, count: 1)
     #expect(tablet.version.prefixes.count == 1)
-    let parts = try transfer(tablet, to: laptop)
+    let parts = tablet.sendParts(to: laptop)
     #expect(parts.allSatisfy { $0.intervals.isEmpty })
-    try transfer(laptop, to: tablet)
+    laptop.sendParts(to: tablet)
     #expect(areEqual(laptop, tablet))
   }
 
@@ -278,10 +254,10 @@ import Testing
     for other in [tablet, laptop] { phone.tell(other) }
     try write(phone, "a", "b", "c", name: "phone")
     try write(clone, "a", "c", name: "clone")
-    try transfer(phone, to: tablet, count: 2)
-    try transfer(clone, to: laptop, count: 1)
+    phone.sendParts(to: tablet, count: 2)
+    clone.sendParts(to: laptop, count: 1)
     #expect(tablet.version.prefixes.map(\.through.key) == ["b"])
-    for part in try transfer(tablet, to: laptop) {
+    for part in tablet.sendParts(to: laptop) {
       #expect(part.intervals.isEmpty)
     }
   }
@@ -294,9 +270,9 @@ import Testing
       }
     }
     let all = try #require(phone.delta()).encoded().count
-    let half = try part(phone, to: tablet, bytes: all / 2)
+    let half = try phone.nextPart(to: tablet, bytes: all / 2)
     tablet.apply(half)
-    let parts = try transfer(tablet, to: laptop, bytes: all)
+    let parts = tablet.sendParts(to: laptop, bytes: all)
     let bytes = parts.reduce(0) { $0 + $1.encoded().count }
     #expect(bytes == half.encoded().count)
     // The version does not list its records.
