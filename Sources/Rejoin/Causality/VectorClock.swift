@@ -209,3 +209,44 @@ extension VectorClock {
     #endif
   }
 }
+
+/// The causal relation of two vector clocks.
+///
+/// Causality is a partial order, which `Comparable` cannot express: two clocks
+/// may be concurrent.
+public enum CausalOrder: Hashable, Sendable {
+  /// The second clock has seen all saves of the first, and more.
+  case before
+
+  /// Both clocks have seen the same saves.
+  case equal
+
+  /// The first clock has seen all saves of the second, and more.
+  case after
+
+  /// Each clock has seen a save that the other clock has not.
+  case concurrent
+}
+
+extension VectorClock: Codable {
+  /// Encodes the last dot of each device, in order.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.unkeyedContainer()
+    for entry in entries {
+      try container.encode(Dot(entry.device, entry.count))
+    }
+  }
+
+  /// Decodes the last dot of each device.
+  public init(from decoder: any Decoder) throws {
+    let dots = try [Dot](from: decoder)
+    let areSorted = zip(dots, dots.dropFirst()).allSatisfy {
+      $0.device < $1.device
+    }
+    guard areSorted, dots.allSatisfy({ $0.sequence > 0 }) else {
+      throw decoder.corrupted(
+        "expected each device once, sorted, with a sequence number above zero")
+    }
+    self.init(sorted: dots.map { Entry(device: $0.device, count: $0.sequence) })
+  }
+}

@@ -90,3 +90,108 @@ extension FieldKey: Codable {
     self.init(name, kind, variant: variant)
   }
 }
+
+/// The kind of a field, which determines its lattice and how it is read.
+public enum FieldKind: String, Codable, Hashable, Sendable, CaseIterable {
+  /// A register that keeps concurrent writes as siblings.
+  case register
+  /// A counter.
+  case counter
+  /// A set whose insertions win over concurrent removals.
+  case set
+  /// An append-only list of amounts.
+  case ledger
+  /// The marks of ``FieldKey/existence``.
+  ///
+  /// A schema cannot declare a field of this kind.
+  case existence
+
+  /// The kinds that a schema can declare.
+  public static let allCases: [FieldKind] =
+    [.register, .counter, .set, .ledger]
+}
+
+extension FieldKind: Comparable {
+  public static func < (a: FieldKind, b: FieldKind) -> Bool {
+    a.order < b.order
+  }
+
+  /// The position among all kinds, with existence at the end.
+  ///
+  /// Messages contain this number.
+  var order: Int {
+    FieldKind.allCases.firstIndex(of: self) ?? FieldKind.allCases.count
+  }
+
+  /// Creates the kind at a position, or returns `nil` if no kind has it.
+  init?(order: Int) {
+    guard order <= FieldKind.allCases.count else { return nil }
+    self =
+      order < FieldKind.allCases.count
+      ? FieldKind.allCases[order] : .existence
+  }
+}
+
+/// The location of a field: its record and its key.
+public struct FieldLocation: Hashable, Sendable {
+  /// The record.
+  public let record: RecordID
+  /// The field.
+  public let field: FieldKey
+
+  /// Creates the location of a field.
+  public init(record: RecordID, field: FieldKey) {
+    (self.record, self.field) = (record, field)
+  }
+}
+
+extension FieldLocation: CustomStringConvertible {
+  /// The record and the name of the field, for example `Item/milk.amount`, or
+  /// the record alone for its existence.
+  public var description: String {
+    field == .existence ? "\(record)" : "\(record).\(SchemaName(field.name))"
+  }
+}
+
+extension [FieldLocation] {
+  /// The fields as a list in a text.
+  var text: String { map(\.description).joined(separator: ", ") }
+}
+
+/// A text that is compared, sorted and hashed by its UTF-8 bytes.
+///
+/// It is the dictionary key for entities and fields. As a `String`, a composed
+/// and a decomposed "é" would be the same key.
+public struct SchemaName: Sendable {
+  /// The text.
+  public let text: String
+
+  /// Creates a name.
+  public init(_ text: String) { self.text = text }
+}
+
+extension SchemaName: Hashable {
+  public static func == (a: SchemaName, b: SchemaName) -> Bool {
+    UTF8Order.equal(a.text, b.text)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    UTF8Order.hash(text, into: &hasher)
+  }
+}
+
+extension SchemaName: Comparable {
+  public static func < (a: SchemaName, b: SchemaName) -> Bool {
+    UTF8Order.compare(a.text, b.text) < 0
+  }
+}
+
+extension SchemaName: ExpressibleByStringLiteral {
+  /// Creates a name.
+  public init(stringLiteral text: String) { self.init(text) }
+}
+
+extension SchemaName: CustomStringConvertible {
+  /// The text.
+  public var description: String { text }
+}

@@ -144,3 +144,116 @@ extension Value: CustomStringConvertible {
     }
   }
 }
+
+extension Value: ExpressibleByStringLiteral {
+  /// Creates text.
+  public init(stringLiteral text: String) { self = .string(text) }
+}
+
+extension Value: ExpressibleByIntegerLiteral {
+  /// Creates a signed integer.
+  public init(integerLiteral number: Int64) { self = .int(number) }
+}
+
+extension Value: ExpressibleByFloatLiteral {
+  /// Creates a floating-point number.
+  public init(floatLiteral number: Double) {
+    self = Value.double(number).canonical
+  }
+}
+
+extension Value: ExpressibleByBooleanLiteral {
+  /// Creates a Boolean.
+  public init(booleanLiteral flag: Bool) { self = .bool(flag) }
+}
+
+extension Value {
+  /// A number that sorts like the value and is equal for few other values.
+  fileprivate var rank: UInt64 {
+    let prefix =
+      if case .string(let text) = self { UTF8Order.prefix(of: text) } else {
+        0 as UInt64
+      }
+    return UInt64(tag) << 56 | prefix >> 8
+  }
+}
+
+extension Sequence {
+  /// Returns the elements, sorted by a value of each.
+  ///
+  /// Few comparisons read a whole text, because its first bytes decide most of
+  /// them.
+  func sorted(byValue value: (Element) -> Value) -> [Element] {
+    let all = Array(self)
+    var order = all.indices.map { (rank: value(all[$0]).rank, place: $0) }
+    order.sort { a, b in
+      a.rank == b.rank
+        ? value(all[a.place]) < value(all[b.place]) : a.rank < b.rank
+    }
+    return order.map { all[$0.place] }
+  }
+}
+
+extension Value: Codable {
+  private enum CodingKeys: CodingKey {
+    case null, bool, int, double, string, bytes, date, reference
+  }
+
+  /// Encodes the content under the name of its type, such as `{"int": 5}`.
+  ///
+  /// Encodes numbers that JSON cannot represent as text: `"inf"`, `"-inf"`,
+  /// `"nan"`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    switch self {
+    case .null: try container.encode(true, forKey: .null)
+    case .bool(let flag): try container.encode(flag, forKey: .bool)
+    case .int(let number): try container.encode(number, forKey: .int)
+    case .double(let number) where number.isFinite:
+      try container.encode(number == 0 ? 0 : number, forKey: .double)
+    case .double(let number):
+      let name = number.isNaN ? "nan" : "\(number)"
+      try container.encode(name, forKey: .double)
+    case .string(let text): try container.encode(text, forKey: .string)
+    case .bytes(let bytes): try container.encode(bytes, forKey: .bytes)
+    case .date(let number): try container.encode(number, forKey: .date)
+    case .reference(let id): try container.encode(id, forKey: .reference)
+    }
+  }
+
+  /// Decodes the content under the name of its type.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    guard let key = container.allKeys.first, container.allKeys.count == 1 else {
+      throw decoder.corrupted(
+        "expected one key, the name of the value's type, such as \"int\"")
+    }
+    self =
+      switch key {
+      case .null: .null
+      case .bool: .bool(try container.decode(Bool.self, forKey: key))
+      case .int: .int(try container.decode(Int64.self, forKey: key))
+      case .double: .double(try Value.double(in: container))
+      case .string: .string(try container.decode(String.self, forKey: key))
+      case .bytes: .bytes(try container.decode([UInt8].self, forKey: key))
+      case .date: .date(try container.decode(Int64.self, forKey: key))
+      case .reference:
+        .reference(try container.decode(RecordID.self, forKey: key))
+      }
+  }
+
+  private static func double(
+    in container: KeyedDecodingContainer<CodingKeys>
+  ) throws -> Double {
+    let names: [String: Double] = [
+      "inf": .infinity, "-inf": -.infinity, "nan": .nan,
+    ]
+    if let name = try? container.decode(String.self, forKey: .double),
+      let number = names[name]
+    {
+      return number
+    }
+    let number = try container.decode(Double.self, forKey: .double)
+    return Double(bitPattern: canonicalBits(number))
+  }
+}

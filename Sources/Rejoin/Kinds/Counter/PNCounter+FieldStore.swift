@@ -194,3 +194,139 @@ extension FieldState {
   /// The value of a counter, or zero for another kind of field.
   public var count: Int64 { store(of: PNCounter.self)?.value ?? 0 }
 }
+
+/// A change of a counter: an optional reset, then increments and decrements.
+public struct CounterEdit: Hashable, Sendable {
+  /// Whether the edit cancels all earlier changes.
+  public internal(set) var isReset = false
+  /// The sum of the increments.
+  public internal(set) var increments: UInt64 = 0
+  /// The sum of the decrements.
+  public internal(set) var decrements: UInt64 = 0
+
+  /// Creates an edit without effect.
+  public init() {}
+
+  /// Creates a change by `amount`, with an optional reset before it.
+  public init(by amount: Int64, isReset: Bool = false) {
+    self.isReset = isReset
+    if amount >= 0 {
+      increments = amount.magnitude
+    } else {
+      decrements = amount.magnitude
+    }
+  }
+
+  /// The edit with increments and decrements exchanged.
+  var opposite: CounterEdit {
+    var edit = self
+    (edit.increments, edit.decrements) = (decrements, increments)
+    return edit
+  }
+
+  /// Cancels all earlier changes, including those of this edit.
+  mutating func reset() {
+    self = CounterEdit()
+    isReset = true
+  }
+
+  /// Returns the value of a counter after the edit, if its value before the
+  /// edit is `value`.
+  public func applied(to value: Int64) -> Int64 {
+    let change = WideInt(increments) - WideInt(decrements)
+    return Int64(clamping: (isReset ? 0 : WideInt(value)) + change)
+  }
+}
+
+extension CounterEdit: KindEdit {
+  var mayContainReferences: Bool { false }
+
+  var removes: Bool { isReset }
+
+  var byteBound: Int {
+    increments == 0 && decrements == 0 && isReset ? 0 : ByteBound.sums
+  }
+
+  mutating func append(_ later: CounterEdit) -> Bool {
+    var edit = self
+    if later.isReset { edit.reset() }
+    let p = edit.increments.addingReportingOverflow(later.increments)
+    let n = edit.decrements.addingReportingOverflow(later.decrements)
+    if p.overflow || n.overflow { return false }
+    (edit.increments, edit.decrements) = (p.partialValue, n.partialValue)
+    self = edit
+    return true
+  }
+
+  func add(to digest: inout Digest) {
+    digest.add(isReset ? 3 : 2)
+    digest.add(increments)
+    digest.add(decrements)
+  }
+}
+
+// Each entry: the reference to its save, with a flag for a decision, and its
+// sums. With the flag, two parts follow: how many saves earlier the decided
+// changes end, and the decision.
+extension PNCounter {
+  package func write(to writer: inout FieldWriter) {
+    writer.head(entries.count)
+    for (i, entry) in entries.enumerated() {
+      let decision = canceled.entry(of: entry.device)?.decision
+      writer.reference(
+        to: Dot(entry.device, entry.sequence), isFirst: i == 0,
+        flags: (decision == nil ? 0 : 1, bits: 1))
+      writer.out.varint(entry.increments)
+      writer.out.varint(entry.decrements)
+      guard let decision else { continue }
+      writer.out.varint(entry.sequence - decision.decided)
+      writer.out.cancellation(decision)
+    }
+  }
+
+  package static func read(
+    from reader: inout FieldReader
+  ) throws(WireError) -> Self {
+    try reader.check(size: 3, "entries")
+    var (entries, canceled) = ([] as [Entry], [] as [Canceled])
+    var lastLine = -1
+    for i in 0..<reader.count {
+      let start = reader.bytes.offset
+      let (place, isDecided) = try reader.reference(isFirst: i == 0, flags: 1)
+      let (dot, line) = reader.storeDot(at: place)
+      try reader.bytes.require(
+        line > lastLine, .invalid, "sorted entries, one for each device",
+        at: start)
+      lastLine = line
+      let entry = Entry(
+        device: dot.device, sequence: dot.sequence,
+        increments: try reader.bytes.varint(),
+        decrements: try reader.bytes.varint())
+      let decision = isDecided == 0 ? nil : try decision(of: dot, from: &reader)
+      guard reader.isBuilding else { continue }
+      entries.append(entry)
+      if let decision {
+        canceled.append(Canceled(device: dot.device, decision: decision))
+      }
+    }
+    return PNCounter(entries: entries, canceled: canceled)
+  }
+
+  /// Reads the decision on the changes of a device up to `last`, or earlier
+  /// ones.
+  private static func decision(
+    of last: Dot, from reader: inout FieldReader
+  ) throws(WireError) -> Cancellation {
+    reader.fragment.isWhole = true
+    let start = reader.bytes.offset
+    let distance = try reader.bytes.varint()
+    try reader.bytes.require(
+      distance < last.sequence, .invalid, "a decision on at least one change",
+      at: start)
+    let decision = try reader.bytes.cancellation(of: last.sequence - distance)
+    try reader.bytes.require(
+      Entry.isSum(decision.sum), .invalid, "a sum of increments and decrements",
+      at: start)
+    return decision
+  }
+}

@@ -73,3 +73,88 @@ extension ORSet: Lattice {
   ///   both sets.
   public mutating func merge(_ other: ORSet) { state.merge(other.state) }
 }
+
+extension DotMap {
+  /// Inserts or removes an element, and drops its marks in `seen`.
+  ///
+  /// - Returns: The marks of the element before the change.
+  @discardableResult
+  mutating func mark(
+    _ element: Value, isIn: Bool, at dot: Dot, seen: some DotSet
+  ) -> Siblings<AddMark> {
+    update(element) { marks in
+      let before = marks
+      marks.drop(seen: seen)
+      if isIn { marks.insert(AddMark(), at: dot) }
+      return before
+    }
+  }
+}
+
+extension Causal<DotMap> {
+  /// Inserts or removes one element in the next save of `device`.
+  ///
+  /// - Returns: The delta: the element's content after the change, and a
+  ///   context of the change and the marks that it superseded.
+  mutating func mark(
+    _ key: Value, isIn: Bool, on device: DeviceID
+  ) -> Causal {
+    let (dot, before) = updateNext(of: device) {
+      $0.mark(key, isIn: isIn, at: $1, seen: Everything())
+    }
+    var change = DotMap()
+    if isIn { change[key] = Siblings(AddMark(), at: dot) }
+    if before.isEmpty {
+      return Causal(store: change, context: CausalContext(dot))
+    }
+    var dots: [Dot] = []
+    dots.reserveCapacity(before.count + 1)
+    dots.append(dot)
+    for sibling in before { dots.append(sibling.dot) }
+    return Causal(store: change, context: CausalContext(dots: dots))
+  }
+}
+
+/// The encoded form of an element: its value and the changes that inserted it.
+private struct CodedElement: Codable {
+  let element: Value
+  let changes: [Dot]
+}
+
+extension ORSet: Codable {
+  private enum CodingKeys: CodingKey { case elements, seen }
+
+  /// Encodes the elements, sorted, and the causal context.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    let elements = state.store.contents.map {
+      CodedElement(element: $0.key, changes: $0.siblings.map(\.dot))
+    }
+    try container.encode(elements, forKey: .elements)
+    try container.encode(state.context, forKey: .seen)
+  }
+
+  /// Decodes the elements and the causal context.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let elements = try container.decode([CodedElement].self, forKey: .elements)
+    let seen = try container.decode(CausalContext.self, forKey: .seen)
+    guard
+      zip(elements, elements.dropFirst()).allSatisfy({
+        $0.element < $1.element
+      })
+    else { throw decoder.corrupted("expected each element once, sorted") }
+    let store = try elements.map { coded -> DotMap.Entry in
+      guard !coded.changes.isEmpty else {
+        throw decoder.corrupted("expected at least one change of an element")
+      }
+      try decoder.check(coded.changes, areSeenBy: seen)
+      return (
+        coded.element,
+        Siblings(
+          sorted: coded.changes.map { .init(dot: $0, payload: AddMark()) })
+      )
+    }
+    self.init(state: Causal(store: DotMap(store), context: seen))
+  }
+}

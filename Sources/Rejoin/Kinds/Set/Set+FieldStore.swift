@@ -148,3 +148,169 @@ extension FieldState {
   /// field.
   public var elements: [Value] { store(of: DotMap.self)?.elements ?? [] }
 }
+
+/// The insertions and removals of a save, after an optional clear.
+///
+/// If an element changes several times, the last change counts.
+public struct SetEdit: Hashable, Sendable {
+  /// Whether the edit first removes every element.
+  public internal(set) var isCleared = false
+  /// The changed elements, each with whether it is inserted.
+  public internal(set) var members: [Value: Bool] = [:]
+
+  /// The elements of an older field that the first edit hides.
+  ///
+  /// The set showed them until then, so an undo keeps them in the set.
+  package internal(set) var moved: Set<Value> = []
+
+  /// Creates an edit without effect.
+  public init() {}
+
+  /// Creates an edit that inserts and removes the given elements.
+  public init(inserting: [Value], removing: [Value] = []) {
+    for element in inserting { members[element] = true }
+    for element in removing { members[element] = false }
+  }
+
+  /// An edit that removes every element.
+  public static var clearing: SetEdit {
+    var edit = SetEdit()
+    edit.isCleared = true
+    return edit
+  }
+
+  /// Creates an edit that moves elements from an older field into the set.
+  ///
+  /// - Parameter dropped: Elements that the save drops together with the record
+  ///   and that only its undo moves into the set.
+  init(moving elements: [Value], dropping dropped: [Value]) {
+    self.init(inserting: elements)
+    moved = Set(elements + dropped)
+  }
+
+  /// Returns the sorted elements of a set after the edit, if its elements
+  /// before the edit are `elements`.
+  public func applied(to elements: [Value]) -> [Value] {
+    var result = isCleared ? [] : Set(elements)
+    for (element, isIn) in members {
+      if isIn { result.insert(element) } else { result.remove(element) }
+    }
+    return result.sorted()
+  }
+}
+
+extension SetEdit: KindEdit {
+  var mayContainReferences: Bool { true }
+
+  var removes: Bool { isCleared || members.values.contains(false) }
+
+  var byteBound: Int {
+    members.reduce(0) {
+      $0 + ($1.value ? ByteBound.save + $1.key.byteBound : 0)
+    }
+  }
+
+  var canonical: SetEdit {
+    if members.keys.allSatisfy(\.isCanonical) { return self }
+    var edit = self
+    edit.members = Dictionary(
+      uniqueKeysWithValues: members.map { ($0.canonical, $1) })
+    return edit
+  }
+
+  mutating func append(_ later: SetEdit) -> Bool {
+    if later.isCleared { (isCleared, members) = (true, [:]) }
+    for (element, isIn) in later.members { members[element] = isIn }
+    moved.formUnion(later.moved)
+    return true
+  }
+
+  func add(to digest: inout Digest) {
+    digest.add(isCleared ? 5 : 4)
+    for (element, isIn) in members.sorted(byValue: { $0.key }) {
+      digest.add(element)
+      digest.add(isIn ? 1 : 0)
+    }
+  }
+}
+
+// Each element: its value and, for each mark, the reference to its save with a
+// flag if another mark follows. In a stored fragment, the removed elements
+// follow.
+extension DotMap {
+  package func write(to writer: inout FieldWriter) {
+    writer.head(count)
+    for (element, marks) in contents {
+      writer.out.value(element)
+      for (i, mark) in marks.enumerated() {
+        writer.reference(
+          to: mark.dot, isFirst: i == 0,
+          flags: (i < marks.count - 1 ? 1 : 0, bits: 1))
+      }
+    }
+    guard writer.kind == .stored, let lost = writer.fragment?.lost else {
+      return
+    }
+    writer.out.varint(lost.count)
+    for element in lost { writer.out.value(element) }
+  }
+
+  package static func read(
+    from reader: inout FieldReader
+  ) throws(WireError) -> Self {
+    try reader.check(size: 2, "elements")
+    // A receiver accepts or refuses a fragment of a set as a whole.
+    reader.fragment.isWhole = true
+    var elements: [Entry] = []
+    if reader.isBuilding { elements.reserveCapacity(reader.count) }
+    var previous: Value?
+    for _ in 0..<reader.count {
+      let element = try reader.readElement(after: &previous)
+      let marks = try readMarks(from: &reader)
+      if reader.isBuilding { elements.append((element, marks)) }
+    }
+    if reader.isFragment, reader.bytes.kind == .stored {
+      previous = nil
+      for _ in 0..<(try reader.bytes.count()) {
+        let element = try reader.readElement(after: &previous)
+        if reader.isBuilding { reader.fragment.lost.append(element) }
+      }
+    }
+    return DotMap(elements)
+  }
+
+  /// Reads the marks of an element.
+  private static func readMarks(
+    from reader: inout FieldReader
+  ) throws(WireError) -> Siblings<AddMark> {
+    var marks: [Siblings<AddMark>.Element] = []
+    var (isFirst, hasMore) = (true, true)
+    while hasMore {
+      let (place, more) = try reader.reference(isFirst: isFirst, flags: 1)
+      let dot = reader.storeDot(at: place).dot
+      hasMore = more == 1
+      // Most elements have a single mark, without an array.
+      if isFirst, !hasMore { return Siblings(AddMark(), at: dot) }
+      isFirst = false
+      if reader.isBuilding { marks.append(.init(dot: dot, payload: AddMark())) }
+    }
+    return Siblings(sorted: marks)
+  }
+}
+
+extension FieldReader {
+  /// Reads an element, which must be greater than the previous one.
+  fileprivate mutating func readElement(
+    after previous: inout Value?
+  ) throws(WireError) -> Value {
+    let start = bytes.offset
+    guard let element = try bytes.value(),
+      previous.map({ $0 < element }) ?? true
+    else {
+      throw bytes.error(
+        .notCanonical, "sorted elements, none of them unset", at: start)
+    }
+    previous = element
+    return element
+  }
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The saves that every device on the roster is known to hold, and the content
+// that a replica can drop because of them.
+extension Replica {
+  /// Records the saves that another device holds.
+  ///
+  /// The replica learns from the version which saves are stable. Apply the
+  /// changes that came with the version first: until the replica holds the
+  /// device's own saves in the version, the version does not count. A hub that
+  /// relays between devices must pass on each version under the ID of the
+  /// device that showed it.
+  ///
+  /// A version is only a claim, so it does not mark a device as forked. If it
+  /// shows a later save of this device than the replica holds, the replica
+  /// takes a new device ID before its next save.
+  ///
+  /// - Parameters:
+  ///   - version: The version of the other device.
+  ///   - device: The device that showed the version, or `nil` for a hub, which
+  ///     keeps saves for devices and makes no saves itself. Saves that are
+  ///     stable at the hub then become stable in this replica.
+  /// - Returns: A report without faults, or with
+  ///   ``MergeReport/lastSaveBeforeRollback``.
+  /// - Complexity: O(*r* + *s*), where *r* is the number of devices in the
+  ///   version and *s* the number of servers pulled from. Occasionally also
+  ///   O(*d*), where *d* is the number of devices on the roster.
+  @discardableResult
+  public func recordVersion(
+    _ version: ReplicaVersion, of device: DeviceID? = nil
+  ) -> MergeReport {
+    recordVersion(version, of: device, beside: [])
+  }
+
+  /// Records the saves that another device holds, in a replica that lacks
+  /// records.
+  ///
+  /// - Parameter devices: The devices with saves in records that this replica
+  ///   lacks.
+  package func recordVersion(
+    _ version: ReplicaVersion, of device: DeviceID?,
+    beside devices: some Collection<DeviceID>
+  ) -> MergeReport {
+    var report = MergeReport()
+    if stored.isBehind(version) {
+      report.lastSaveBeforeRollback = stored.identity.recordRollback(
+        at: stored.version)
+    }
+    let (shown, held) = (version.vectorClock, stored.version.vectorClock)
+    let missing = shown.saves(beyond: held)
+    // The other device took the cut from saves that it holds. Until they are
+    // here, an edit that was made before a stable deletion could be missing.
+    if missing.isEmpty {
+      stored.version.stabilityCut.merge(
+        version.stabilityCut.intersection(held))
+    }
+    // Stability awaits only other devices.
+    if let device, device != self.device {
+      let mayPass = canMiss(missing, of: device, beside: devices)
+      stored.stability.record(
+        shown, of: device, holding: held, mayPass: mayPass)
+    }
+    advanceStability(beside: devices)
+    return report
+  }
+
+  /// Returns whether a device can pass a mark although the replica lacks some
+  /// saves in the version that it showed.
+  ///
+  /// Such a save must be from another device on the roster, because that device
+  /// must pass the mark itself. Pulls and imports save under devices that are
+  /// not on the roster.
+  private func canMiss(
+    _ missing: VectorClock, of device: DeviceID,
+    beside devices: some Collection<DeviceID>
+  ) -> Bool {
+    if missing.isEmpty { return true }
+    // A device that this replica does not know can stand for a server.
+    let roster = roster(beside: devices)
+    return missing.entries.allSatisfy {
+      $0.device != device && roster.contains($0.device)
+    }
+  }
+
+  /// Returns the roster with the devices on it that have saves only in records
+  /// that this replica lacks.
+  func roster(
+    beside devices: some Collection<DeviceID>
+  ) -> Set<DeviceID> {
+    roster.union(devices.filter(isOnRoster))
+  }
+
+  /// Sets the next mark if every other device on the roster passed the last
+  /// one.
+  ///
+  /// - Parameter devices: The devices with saves in records that this replica
+  ///   lacks.
+  func advanceStability(beside devices: some Collection<DeviceID> = []) {
+    // Listing the roster is not necessary while one of its devices must still
+    // pass.
+    if let awaited = stored.stability.awaited, awaited != device,
+      isOnRoster(awaited)
+    {
+      return stored._checkInvariants()
+    }
+    var others = roster(beside: devices)
+    // This replica holds all saves in its own mark.
+    others.remove(device)
+    if let stable = stored.stability.advance(
+      others, holding: stored.version.vectorClock)
+    {
+      stored.version.stabilityCut.merge(stable)
+    }
+    stored._checkInvariants()
+  }
+
+  /// The saves that every device on the roster is known to hold.
+  ///
+  /// Deletions below the cut can be purged, and ledger entries below it can be
+  /// folded. The cut decides only when that happens. Content does not depend on
+  /// it, except for the memos of folded entries. It also decides until when a
+  /// deleted record can be restored, and an edit from before the deletion saved
+  /// (``purgeDeletedRecords()``). The cut never falls.
+  public var stabilityCut: VectorClock { stored.version.stabilityCut }
+
+  /// Folds the entries below the stability cut, in every ledger, into their
+  /// sums.
+  ///
+  /// Folding drops the memos of these entries. It does not change totals or
+  /// create a save.
+  ///
+  /// - Returns: The number of folded entries.
+  /// - Complexity: O(*r*), where *r* is the number of records.
+  @discardableResult
+  public func foldLedgers() -> UInt64 {
+    advanceStability()
+    let cut = stabilityCut
+    var count: UInt64 = 0
+    for position in stored.records.indices {
+      // Bypass the index: folding does not change any clock.
+      for slot in stored.records[position].slots {
+        guard stored.names.kind(of: slot.name) == .ledger,
+          let ledger = slot.state.store(of: Ledger.self),
+          ledger.canFold(below: cut)
+        else { continue }
+        stored.recordChange(of: UInt32(position))
+        let location = FieldPosition(
+          record: UInt32(position), name: slot.name)
+        stored.largeFields[location]?.recordFold()
+        stored.records[position].update(
+          slot.name, kind: .ledger, refers: false
+        ) { slot in
+          slot.update { state in
+            _ = state.change(Ledger.self) { field in
+              field.reshape { count += $0.fold(below: cut) }
+            }
+          }
+        }
+      }
+    }
+    stored._checkInvariants()
+    return count
+  }
+}
+
+/// The known progress of other devices, in memory linear in the number of
+/// devices.
+///
+/// A *mark* is the replica's version at some moment. When every device on the
+/// roster has passed it, the saves in the mark are stable, and the next mark is
+/// set. A device passes by showing a version that contains the mark, after the
+/// replica received the device's own saves in this version. An edit that its
+/// author made before it saw a stable deletion is therefore never missing. A
+/// matrix clock would find the cut sooner, in memory quadratic in the number of
+/// devices.
+struct Stability: Sendable {
+  /// The awaited saves, which the replica's version always contains.
+  private(set) var mark = VectorClock()
+
+  /// The devices that passed the mark.
+  ///
+  /// Versions only grow, so a device that passed stays passed.
+  private(set) var passed: Set<DeviceID> = []
+
+  /// A device on the roster that must still pass, or `nil` if it must be found.
+  ///
+  /// The choice does not matter. A set chooses at random, so few devices that
+  /// pass are the awaited one, regardless of their order.
+  private(set) var awaited: DeviceID?
+
+  init() {}
+
+  init(mark: VectorClock, passed: Set<DeviceID>) {
+    (self.mark, self.passed) = (mark, passed)
+  }
+
+  /// Records the version that a device showed.
+  ///
+  /// - Parameters:
+  ///   - held: The version of the replica.
+  ///   - mayPass: Whether the device passes if `clock` contains the mark.
+  mutating func record(
+    _ clock: VectorClock, of device: DeviceID, holding held: VectorClock,
+    mayPass: Bool
+  ) {
+    // Every version contains the empty mark of a new replica, so passing it
+    // does not prove anything.
+    if mark.isEmpty { (mark, passed) = (held, []) }
+    if mayPass, mark.isContained(in: clock) {
+      passed.insert(device)
+      if device == awaited { awaited = nil }
+    }
+  }
+
+  /// Sets the next mark if every device on the roster passed the last one.
+  ///
+  /// - Parameters:
+  ///   - roster: The other devices that stability awaits.
+  ///   - held: The version of the replica.
+  /// - Returns: The saves that are now stable, or `nil` if a device must still
+  ///   pass.
+  mutating func advance(
+    _ roster: Set<DeviceID>, holding held: VectorClock
+  ) -> VectorClock? {
+    awaited = roster.first { !passed.contains($0) }
+    if roster.isEmpty { return held }
+    guard awaited == nil else { return nil }
+    defer { (mark, passed) = (held, []) }
+    return mark
+  }
+}
+
+extension Stability {
+  #if REJOIN_CHECK_INVARIANTS
+    /// Checks that the replica's version contains the mark.
+    func _checkInvariants(holding held: VectorClock) {
+      precondition(
+        mark.isContained(in: held),
+        "the stability mark \(mark) is beyond the version \(held)")
+    }
+  #else
+    func _checkInvariants(holding held: VectorClock) {}
+  #endif
+}
