@@ -244,7 +244,7 @@ import Testing
 
   /// A refused request does not affect the other requests of its transaction.
   @Test func refusalConcernsOneRequest() async throws {
-    let scopes = try HubScopes(
+    let scopes = try HubConnection(
       SQLiteConnection(opening: path), makeDeviceID: DeviceID.random)
     let replicas = (1...4).map { replica(UInt64($0)) }
     let changes = try replicas.enumerated().map { i, replica in

@@ -13,9 +13,9 @@ import Testing
 @Suite final class HubCostTests: HubSuite {
   private func counting(
     _ database: Database
-  ) throws -> (HubScopes, CountingConnection) {
+  ) throws -> (HubConnection, CountingConnection) {
     let connection = CountingConnection(try connect(database))
-    let hub = try HubScopes(connection, makeDeviceID: DeviceID.random)
+    let hub = try HubConnection(connection, makeDeviceID: DeviceID.random)
     connection.reset()
     return (hub, connection)
   }
@@ -111,7 +111,7 @@ import Testing
   /// Returns a phone whose note has a large set, and the hub that has it.
   private func largeNote(
     _ database: Database
-  ) throws -> (Replica, HubScopes, CountingConnection) {
+  ) throws -> (Replica, HubConnection, CountingConnection) {
     let (hub, connection) = try counting(database)
     let phone = replica(1)
     try phone.save { transaction in
@@ -125,7 +125,7 @@ import Testing
 
   /// - Returns: The number of bytes that the hub writes.
   private func insert(
-    _ tag: String, _ phone: Replica, _ hub: HubScopes,
+    _ tag: String, _ phone: Replica, _ hub: HubConnection,
     _ connection: CountingConnection
   ) throws -> Int {
     let before = phone.version

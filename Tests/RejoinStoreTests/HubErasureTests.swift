@@ -36,7 +36,7 @@ import Testing
   }
 
   /// Adds 150 devices, 2,700 records and patches to a scope.
-  private func fill(_ name: String, _ hub: HubScopes) throws {
+  private func fill(_ name: String, _ hub: HubConnection) throws {
     let phone = replica(1)
     try phone.save { transaction in
       for i in 0..<2_500 { transaction[Note.self, "\(i)"].title = "Milk \(i)" }
@@ -117,7 +117,7 @@ import Testing
   @Test(arguments: Database.available)
   func erasureDeletesAllRowsOfScope(_ database: Database) async throws {
     let connection = try connect(database)
-    let scopes = try HubScopes(
+    let scopes = try HubConnection(
       connection, patching: .forTesting, makeDeviceID: DeviceID.random)
     let other = scope + " other"
     for name in [scope, other] { try fill(name, scopes) }
@@ -146,7 +146,7 @@ import Testing
   @Test(arguments: Database.available)
   func stoppedErasureContinues(_ database: Database) throws {
     let connection = try connect(database)
-    let hub = try HubScopes(
+    let hub = try HubConnection(
       connection, patching: .forTesting, makeDeviceID: DeviceID.random)
     var count = 0
     for stop in 0..<100 {
@@ -180,7 +180,7 @@ import Testing
   @Test(arguments: Database.available)
   func batchesAreSmall(_ database: Database) throws {
     let connection = try connect(database)
-    let hub = try HubScopes(
+    let hub = try HubConnection(
       connection, patching: .forTesting, makeDeviceID: DeviceID.random)
     try fill(scope, hub)
     func bytes() throws -> Int64 {
@@ -208,7 +208,7 @@ import Testing
   func batchIsRepeatedAfterLostAnswer(_ database: Database) throws {
     let counting = CountingConnection(try connect(database))
     let connection = try connect(database)
-    let hub = try HubScopes(
+    let hub = try HubConnection(
       counting, patching: .forTesting, makeDeviceID: DeviceID.random)
     try fill(scope, hub)
     let delete = "DELETE FROM rejoin_device WHERE device = $1"
@@ -295,7 +295,7 @@ import Testing
   /// In SQLite, requests for all scopes share a transaction.
   @Test func erasedScopeDoesNotAffectOthersInTransaction() throws {
     let connection = CountingConnection(try connect(.sqlite))
-    let hub = try HubScopes(connection, makeDeviceID: DeviceID.random)
+    let hub = try HubConnection(connection, makeDeviceID: DeviceID.random)
     try hub.eraseScope(scope)
     let phone = replica(1)
     try write(phone, "1")
@@ -365,7 +365,7 @@ import Testing
 
   @Test func leftRowOfErasedScopeIsDamage() throws {
     let connection = try connect(.sqlite)
-    let hub = try HubScopes(connection, makeDeviceID: DeviceID.random)
+    let hub = try HubConnection(connection, makeDeviceID: DeviceID.random)
     let phone = replica(1)
     try write(phone, "1")
     _ = try hub.apply(#require(phone.delta()), in: scope)

@@ -163,7 +163,7 @@ import Testing
     let server = Server(path)
     server.setUp(false)
     let patience = Duration.seconds(2)
-    let changes = HubChanges(
+    let changes = HubWriteQueue(
       pool(server, patience: patience), hasOneWriter: true)
     let (scope, joins) = (scope, try (1...5).map(join))
     try await withThrowingTaskGroup(of: (StoreError?, Duration).self) { group in
@@ -193,7 +193,7 @@ import Testing
         number == 1 ? SQLError(.disconnected, "reset") : nil
       })
     let pool = pool(server, patience: .milliseconds(200))
-    let changes = HubChanges(pool, hasOneWriter: true)
+    let changes = HubWriteQueue(pool, hasOneWriter: true)
     let (scope, change) = (scope, try join(1))
     let slow = Task {
       try await pool.run { _ in Thread.sleep(forTimeInterval: 0.5) }
@@ -208,13 +208,13 @@ import Testing
     _ names: [String],
     _ failure: @escaping @Sendable (Int, Set<String>) -> SQLError?
   ) async throws -> (errors: [String: StoreError?], server: Server) {
-    let all = Locked<HubChanges?>(nil)
+    let all = Locked<HubWriteQueue?>(nil)
     let server = Server(
       path,
       waiting: {
         Self.block { all.withLock { $0?.waitingCount } == names.count }
       }, failing: failure)
-    let changes = HubChanges(
+    let changes = HubWriteQueue(
       pool(server, patience: .seconds(60)), hasOneWriter: true)
     all.withLock { $0 = changes }
     var errors: [String: StoreError?] = [:]
@@ -284,7 +284,7 @@ import Testing
           ? SQLError(.disconnected, "lost") : SQLError(code, "a later failure")
       })
     let pool = pool(server, patience: .seconds(5))
-    let changes = HubChanges(pool, hasOneWriter: true)
+    let changes = HubWriteQueue(pool, hasOneWriter: true)
     await #expect {
       try await changes.make(join(1), in: "1")
     } throws: { error in
@@ -305,7 +305,7 @@ import Testing
         return SQLError(.busy, "locked")
       })
     let pool = pool(server, patience: .seconds(100_000))
-    let changes = HubChanges(pool, hasOneWriter: true)
+    let changes = HubWriteQueue(pool, hasOneWriter: true)
     let change = try join(1)
     let task = Task { try await changes.make(change, in: "1") }
     while !started.withLock({ $0 }) { await Task.yield() }
@@ -344,7 +344,7 @@ import Testing
       failing: { number, _ in
         number % 2 == 0 ? SQLError(.disconnected, "reset") : nil
       })
-    let changes = HubChanges(
+    let changes = HubWriteQueue(
       pool(server, patience: .seconds(60)), hasOneWriter: true)
     func apply(_ delta: Delta) async throws -> MergeReport {
       try await changes.make(.join(delta) { _ in }, in: scope)
@@ -391,7 +391,7 @@ import Testing
         return count
       }
       if attempt == 2 {
-        let other = try HubScopes(
+        let other = try HubConnection(
           Database.sqlite.connect(path), makeDeviceID: DeviceID.random)
         _ = try other.apply(delta, in: scope)
       }
@@ -492,7 +492,7 @@ import Testing
   /// Two clients send large deltas, and four clients send small ones.
   @Test func largeDeltasAlternateWithSmallOnes() async throws {
     let server = Server(path)
-    let changes = HubChanges(
+    let changes = HubWriteQueue(
       pool(server, patience: .seconds(60)), hasOneWriter: true)
     let scope = scope
     let expected = replica(99)

@@ -96,7 +96,7 @@ import Testing
     // The transaction of two requests counts the devices of both.
     var limits = Hub.Limits()
     limits.devicesPerScope = 1
-    let scopes = try HubScopes(
+    let scopes = try HubConnection(
       connect(database), limits: limits, makeDeviceID: DeviceID.random)
     let other = scope + " other"
     let results = try scopes.make(
@@ -113,7 +113,7 @@ import Testing
     let part = try #require(tablet.delta()?.split(into: 2).first)
     let counts = Locked<[Int]>([])
     limits.devicesPerScope = 2
-    let roomy = try HubScopes(
+    let roomy = try HubConnection(
       connect(database), limits: limits, makeDeviceID: DeviceID.random)
     let change = HubChange.join(part) { write in
       counts.withLock { $0.append(write.newDevices) }
@@ -133,7 +133,7 @@ import Testing
   func deviceOfIncompleteSaveCounts(_ database: Database) async throws {
     var limits = Hub.Limits()
     limits.devicesPerScope = 2
-    let hub = try HubScopes(
+    let hub = try HubConnection(
       connect(database), limits: limits, makeDeviceID: DeviceID.random)
     let phones = (1...3).map { replica(UInt64($0)) }
     for phone in phones {
@@ -216,7 +216,7 @@ import Testing
     }
     var limits = Hub.Limits()
     limits.bytesPerRecord = 9_100
-    let hub = try HubScopes(
+    let hub = try HubConnection(
       connect(database), limits: limits, makeDeviceID: DeviceID.random)
     try exchange(phone, hub)
     for i in 0..<20 {
@@ -237,7 +237,7 @@ import Testing
   func fullRecordAcceptsSmallChanges(_ database: Database) throws {
     var limits = Hub.Limits()
     limits.bytesPerRecord = 10_000
-    let hub = try HubScopes(
+    let hub = try HubConnection(
       connect(database), limits: limits, makeDeviceID: DeviceID.random)
     let phones = (1...4).map { replica(UInt64($0)) }
     for (n, phone) in phones.prefix(2).enumerated() {

@@ -11,7 +11,7 @@ import Testing
 @Suite final class HubListingTests: HubSuite {
   /// The names of the pages, as a caller reads them.
   private func pages(
-    _ hub: HubScopes, after name: String?, limit: Int
+    _ hub: HubConnection, after name: String?, limit: Int
   ) throws -> [[String]] {
     var pages: [[String]] = []
     var last = name
@@ -117,7 +117,7 @@ import Testing
   @Test(arguments: Database.available)
   func pageReadsOnlyItsScopes(_ database: Database) throws {
     let connection = CountingConnection(try connect(database))
-    let hub = try HubScopes(connection, makeDeviceID: DeviceID.random)
+    let hub = try HubConnection(connection, makeDeviceID: DeviceID.random)
     let phone = replica(1)
     try write(phone, "1")
     for i in 10..<13 {

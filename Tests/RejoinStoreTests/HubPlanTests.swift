@@ -56,7 +56,7 @@ import Testing
 
   /// Every request, so that every statement runs.
   private func makeAllRequests(
-    _ hub: HubScopes, _ phone: Replica, in scope: String
+    _ hub: HubConnection, _ phone: Replica, in scope: String
   ) throws {
     let before = phone.version
     // A large record has patches.
@@ -137,14 +137,14 @@ import Testing
     try admin.run("CREATE SCHEMA rejoin_plans")
     defer { try? admin.run("DROP SCHEMA rejoin_plans CASCADE") }
     try admin.run("SET search_path = rejoin_plans")
-    func open() throws -> (HubScopes, Explaining) {
+    func open() throws -> (HubConnection, Explaining) {
       let connection = try connect(.postgresql)
       try connection.run("SET search_path = rejoin_plans")
       let explaining = Explaining(connection)
       var limits = Hub.Limits()
       limits.recordsPerDelta = 20_000
       return (
-        try HubScopes(
+        try HubConnection(
           explaining, limits: limits, makeDeviceID: DeviceID.random),
         explaining
       )

@@ -12,7 +12,7 @@ import Testing
   struct Refused: Error {}
 
   private func send(
-    _ replica: Replica, _ hub: HubScopes, byteLimit: Int = 1,
+    _ replica: Replica, _ hub: HubConnection, byteLimit: Int = 1,
     parts: Int = .max,
     allowing isAllowed: @escaping @Sendable (Hub.Write) -> Bool = { _ in true }
   ) throws {
@@ -31,7 +31,7 @@ import Testing
   }
 
   private func receive(
-    _ replica: Replica, _ hub: HubScopes, byteLimit: Int = 1
+    _ replica: Replica, _ hub: HubConnection, byteLimit: Int = 1
   ) throws {
     var count = 0
     while let part = try hub.delta(

@@ -72,7 +72,7 @@ import Testing
 
   @Test func cancelingStopsWaitForConnection() async throws {
     let (path, scope) = (self.path, self.scope)
-    _ = try HubScopes(connect(.sqlite), makeDeviceID: DeviceID.random)
+    _ = try HubConnection(connect(.sqlite), makeDeviceID: DeviceID.random)
     let (stream, begins) = AsyncStream.makeStream(of: Void.self)
     let hub = try await Hub(connections: 1) {
       Telling(try SQLiteConnection(opening: path), begins)
@@ -102,7 +102,7 @@ import Testing
   /// once.
   @Test func scopesOfOneFileShareTransactions() async throws {
     let (path, scope) = (self.path, self.scope)
-    _ = try HubScopes(connect(.sqlite), makeDeviceID: DeviceID.random)
+    _ = try HubConnection(connect(.sqlite), makeDeviceID: DeviceID.random)
     let (stream, begins) = AsyncStream.makeStream(of: Void.self)
     var limits = Hub.Limits()
     limits.bytesPerRecord = 5_000
@@ -161,7 +161,7 @@ import Testing
     _ database: Database
   ) throws {
     let connection = CountingConnection(try connect(database))
-    let hub = try HubScopes(connection, makeDeviceID: DeviceID.random)
+    let hub = try HubConnection(connection, makeDeviceID: DeviceID.random)
     let phone = replica(1)
     try write(phone, "1")
     let delta = try #require(phone.delta())

@@ -9,7 +9,7 @@ import Testing
 @testable import Rejoin
 @testable import RejoinStore
 
-extension HubScopes {
+extension HubConnection {
   func make(
     _ changes: [(scope: String, change: HubChange)]
   ) throws -> [Result<MergeReport, any Error>] {
@@ -62,8 +62,8 @@ class HubSuite: StoreSuite {
     try database.connect(path)
   }
 
-  func hub(_ database: Database) throws -> HubScopes {
-    try HubScopes(connect(database), makeDeviceID: DeviceID.random)
+  func hub(_ database: Database) throws -> HubConnection {
+    try HubConnection(connect(database), makeDeviceID: DeviceID.random)
   }
 
   func replica(_ device: UInt64) -> Replica {
@@ -79,7 +79,7 @@ class HubSuite: StoreSuite {
   }
 
   /// What two replicas do to hold the same, by way of a hub.
-  func exchange(_ replica: Replica, _ hub: HubScopes) throws {
+  func exchange(_ replica: Replica, _ hub: HubConnection) throws {
     if let delta = replica.delta(since: try hub.version(of: scope)) {
       _ = try hub.apply(delta, in: scope)
     }
@@ -154,7 +154,7 @@ class HubSuite: StoreSuite {
 
   /// Takes all parts, and returns their number.
   private func takeParts(
-    _ hub: HubScopes, _ newcomer: Replica, byteLimit: Int = 1,
+    _ hub: HubConnection, _ newcomer: Replica, byteLimit: Int = 1,
     after part: (Int) throws -> Void = { _ in }
   ) throws -> Int {
     var count = 0

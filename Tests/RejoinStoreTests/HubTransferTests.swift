@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  private func send(_ replica: Replica, _ hub: HubScopes) throws {
+  private func send(_ replica: Replica, _ hub: HubConnection) throws {
     if let delta = replica.delta(since: try hub.version(of: scope)) {
       _ = try hub.apply(delta, in: scope)
     }

@@ -31,7 +31,7 @@ struct RelayHistory {
 
   private let kind: Kind
   private let connection: SQLiteConnection
-  private let hub: HubScopes
+  private let hub: HubConnection
   private let clock = ManualClock()
   private var random: SeededRandom
   private var devices: [Replica] = []
@@ -40,7 +40,7 @@ struct RelayHistory {
   init(seed: Int, _ kind: Kind) throws {
     self.kind = kind
     connection = try SQLiteConnection(opening: ":memory:")
-    hub = try HubScopes(connection, makeDeviceID: { DeviceID(1) })
+    hub = try HubConnection(connection, makeDeviceID: { DeviceID(1) })
     random = SeededRandom(seed: UInt64(seed))
     for _ in 0..<3 { addDevice() }
   }

@@ -9,7 +9,7 @@ public final class GuardedHub {
   private struct Refused: Error {}
 
   private let connection: SQLiteConnection
-  private let hub: HubScopes
+  private let hub: HubConnection
   private let base: Delta
   /// The number of the scope, which changes after each accepted offer.
   private var scope = 0
@@ -20,7 +20,7 @@ public final class GuardedHub {
     let device = DeviceID(high: .max, low: 0x6775)
     do {
       connection = try SQLiteConnection(opening: ":memory:")
-      hub = try HubScopes(
+      hub = try HubConnection(
         connection, patching: .forTesting, makeDeviceID: { device })
     } catch { preconditionFailure("a hub could not be created: \(error)") }
     begin()

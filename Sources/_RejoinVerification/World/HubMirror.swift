@@ -13,7 +13,7 @@ final class HubMirror {
   private var number = 0
   private var name: String { "hub \(number)" }
   private let connection: SQLiteConnection
-  private let hub: HubScopes
+  private let hub: HubConnection
   private var replica: Replica
   /// The empty version at first, then the latest versions that were recorded.
   private var bases: [ReplicaVersion] = [ReplicaVersion()]
@@ -27,7 +27,7 @@ final class HubMirror {
     replica = HubMirror.replica(device)
     do {
       connection = try SQLiteConnection(opening: ":memory:")
-      hub = try HubScopes(
+      hub = try HubConnection(
         connection, patching: .forTesting, makeDeviceID: { device })
     } catch { preconditionFailure("no hub can be made: \(error)") }
   }

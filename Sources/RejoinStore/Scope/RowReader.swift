@@ -4,7 +4,7 @@ import Rejoin
 import RejoinSQL
 
 /// A reader of record rows, which assembles a replica.
-struct RecordReader {
+struct RowReader {
   let row: ScopeRow
   /// The number of each device's row.
   let devices: [DeviceID: Int64]

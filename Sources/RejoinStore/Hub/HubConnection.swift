@@ -27,7 +27,7 @@ package enum HubChange: Sendable {
   }
 }
 
-/// The scopes of a hub, which are not kept in memory.
+/// A connection of a hub, which keeps no scope in memory.
 ///
 /// A request reads the saves of its scope and the records that it concerns, and
 /// creates a temporary replica from them. An index of the saves that each
@@ -37,7 +37,7 @@ package enum HubChange: Sendable {
 /// Requests that change the same scope wait for each other, and a request that
 /// reads sees one state of the database. The order of commits therefore doesn't
 /// matter.
-package final class HubScopes {
+package final class HubConnection {
   let connection: any SQLConnection
   let transactions: HubTransactions
   private let limits: Hub.Limits
@@ -169,11 +169,11 @@ package final class HubScopes {
       let error = StoreError(writing: error)
       // Any other failure undid the changes.
       if isCommitting, case .disconnected = error {
-        HubScopes.add(results, to: &reports)
+        HubConnection.add(results, to: &reports)
       }
       throw error
     }
-    HubScopes.add(results, to: &reports)
+    HubConnection.add(results, to: &reports)
     return zip(results, reports).compactMap { result, report in
       result?.map { _ in report }
     }
@@ -350,7 +350,7 @@ package final class HubScopes {
 
   /// Reads one state of a scope.
   private func read<Value>(
-    _ scope: String, choosing choose: (inout RecordReader) throws -> Void,
+    _ scope: String, choosing choose: (inout RowReader) throws -> Void,
     body: (Replica, HubRows) -> Value
   ) throws(StoreError) -> Value {
     do {
@@ -363,7 +363,7 @@ package final class HubScopes {
 
   /// Reads a scope, or returns a new one.
   func read(
-    _ name: [UInt8], choosing choose: (inout RecordReader) throws -> Void
+    _ name: [UInt8], choosing choose: (inout RowReader) throws -> Void
   ) throws -> (rows: HubRows, stored: ReplicaState) {
     let found = try HubRows.read(
       name, patching: patching, on: connection, choosing: choose)

@@ -36,7 +36,7 @@ final class HubPool: Sendable {
   /// Runs `body` with a connection, and repeats it after a failure that may
   /// pass.
   func run<Value: Sendable>(
-    _ body: @Sendable (HubScopes) throws -> Value
+    _ body: @Sendable (HubConnection) throws -> Value
   ) async throws -> Value {
     let call = ContinuousClock.now
     return try await run(since: { call }, body)
@@ -48,7 +48,7 @@ final class HubPool: Sendable {
   ///   request waited during an outage, its retries end earlier.
   func run<Value: Sendable>(
     since call: @Sendable () -> ContinuousClock.Instant,
-    _ body: @Sendable (HubScopes) throws -> Value
+    _ body: @Sendable (HubConnection) throws -> Value
   ) async throws -> Value {
     guard !Task.isCancelled, let worker = await take() else {
       throw StoreError.canceled
@@ -114,7 +114,7 @@ actor HubWorker {
   private let limits: Hub.Limits
   private let patience: Duration
   private let makeDeviceID: @Sendable () -> DeviceID
-  private var scopes: HubScopes?
+  private var scopes: HubConnection?
   /// The failure of the last attempt to connect, until one succeeds.
   private var outage: Failure?
 
@@ -134,13 +134,13 @@ actor HubWorker {
   /// Runs `body`, which must be safe to repeat.
   func run<Value: Sendable>(
     since call: @Sendable () -> ContinuousClock.Instant,
-    _ body: @Sendable (HubScopes) throws -> Value
+    _ body: @Sendable (HubConnection) throws -> Value
   ) async throws -> Value {
     var failure = outage
     while true {
       if let failure { try await wait(after: failure, since: call()) }
       let start = ContinuousClock.now
-      let open: HubScopes
+      let open: HubConnection
       do { open = try scopes ?? self.open() } catch let error as StoreError
         where error.mayPass
       {
@@ -180,13 +180,13 @@ actor HubWorker {
     if failure.nextAttempt >= end { throw failure.error }
   }
 
-  private func open() throws(StoreError) -> HubScopes {
+  private func open() throws(StoreError) -> HubConnection {
     let connection: any SQLConnection
     do { connection = try connect() } catch let error as SQLError {
       throw StoreError(opening: error)
     } catch { throw .cannotOpen(SQLError(.cannotOpen, "\(error)")) }
     do {
-      return try HubScopes(
+      return try HubConnection(
         connection, limits: limits, makeDeviceID: makeDeviceID)
     } catch .limitExceeded(let error) {
       // The first statements are small, so the server is overloaded.

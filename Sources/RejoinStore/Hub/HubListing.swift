@@ -53,7 +53,7 @@ extension Hub {
   }
 }
 
-extension HubScopes {
+extension HubConnection {
   /// Returns the scopes after a name.
   package func scopes(
     after name: String?, limit: Int

@@ -10,7 +10,7 @@ import RejoinSQL
 /// transaction fail, they are divided until only this one fails. In SQLite, only
 /// one transaction at a time can write, so all scopes share a queue. Otherwise,
 /// each scope has a queue.
-final class HubChanges: Sendable {
+final class HubWriteQueue: Sendable {
   private typealias Outcome = Result<MergeReport, any Error>
 
   /// The bytes of a scope's name, or an empty array for all scopes.
@@ -194,7 +194,7 @@ final class HubChanges: Sendable {
     /// - Parameter next: A closure that chooses the requests.
     /// - Returns: The outcomes, or `nil` if the requests must be divided.
     func perform(
-      on scopes: HubScopes, within patience: Duration,
+      on scopes: HubConnection, within patience: Duration,
       choosing next: () -> [Request]
     ) throws -> [Outcome]? {
       var requests = state.withLock { state in

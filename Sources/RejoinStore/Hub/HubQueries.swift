@@ -101,7 +101,7 @@ enum HubQueries {
 }
 
 // The records that a request of a hub needs.
-extension RecordReader {
+extension RowReader {
   /// The number of touches above which a part is read in the order of the
   /// records.
   private static let fewTouches: Int64 = 10_000
@@ -165,7 +165,7 @@ extension RecordReader {
     // Read more than the limit, because a row is larger than its record in a
     // delta.
     let limit = min(max(byteLimit, 1), .max / 4) / 4 * 5 + 1
-    let few = RecordReader.fewTouches
+    let few = RowReader.fewTouches
     let count = try connection.integer(
       HubQueries.touchCount(connection.dialect), saves, .integer(few + 1))
     let isEnd =

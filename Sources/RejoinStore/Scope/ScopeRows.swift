@@ -193,7 +193,7 @@ extension ScopeRows {
     let changed = Set(attempt.records).union(replica.takeChangedRecords())
       .sorted()
     let row = attempt.before?.row ?? row
-    var reader = RecordReader(
+    var reader = RowReader(
       row, devices, StoredAssembly(of: replica, former),
       patching: records.patching, on: connection)
     for position in changed where position < former.recordCount {
@@ -235,7 +235,7 @@ extension ScopeRows {
         row.isOfHub
         ? OwnDigestRows()
         : try OwnDigestRows.read(into: &assembly, row, connection)
-      var reader = RecordReader(
+      var reader = RowReader(
         row, devices, assembly, patching: patching, on: connection)
       let order = try readsAllRecords(for: row, connection) ? "NOT INDEXED" : ""
       try reader.read(

@@ -41,7 +41,7 @@ struct HubRows {
   ///   scope does not exist.
   static func read(
     _ name: [UInt8], patching: Patching, on connection: any SQLConnection,
-    choosing choose: (inout RecordReader) throws -> Void
+    choosing choose: (inout RowReader) throws -> Void
   ) throws -> (rows: HubRows, stored: ReplicaState)? {
     try ScopeRow.checkLength(of: name)
     var (scope, devices) = (nil as ScopeRow?, [] as [DeviceRow])
@@ -66,7 +66,7 @@ struct HubRows {
       var assembly = try StoredAssembly(head: scope.head)
       let numbers = try DeviceRow.add(devices, of: scope, to: &assembly)
       try assembly.endSaves()
-      var reader = RecordReader(
+      var reader = RowReader(
         scope, numbers, ahead: ahead, assembly, patching: patching,
         on: connection)
       try choose(&reader)

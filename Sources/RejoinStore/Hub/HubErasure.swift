@@ -39,7 +39,7 @@ extension Hub {
   }
 }
 
-extension HubScopes {
+extension HubConnection {
   /// Erases a scope in one call, for a caller without a queue.
   package func eraseScope(_ name: String) throws {
     var batch: ErasureBatch? = ErasureBatch()
