@@ -70,7 +70,7 @@ let package = Package(
         "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore",
         "RejoinTesting",
       ],
-      path: "Tests/StoreWriter"),
+      path: "Tests/Programs/StoreWriter"),
     // Cuts the power in what it has done.
     .executableTarget(
       name: "PowerCuts",
@@ -78,11 +78,11 @@ let package = Package(
         "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore",
         "RejoinTesting",
       ],
-      path: "Tests/PowerCuts"),
+      path: "Tests/Programs/PowerCuts"),
     .executableTarget(
       name: "HubWriter",
       dependencies: ["Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore"],
-      path: "Tests/HubWriter"),
+      path: "Tests/Programs/HubWriter"),
     .testTarget(
       name: "RejoinTestingTests", dependencies: ["Rejoin", "RejoinTesting"]),
     .testTarget(
@@ -109,13 +109,14 @@ let package = Package(
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinStore",
       ] + (hasSwiftUI ? [] : ["SwiftUI"]),
-      path: "Tests/ListInSwiftUI"),
+      path: "Tests/Programs/ListInSwiftUI"),
     .testTarget(
       name: "ListInSwiftUITests",
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinStore",
         "ListInSwiftUI",
-      ]),
+      ],
+      path: "Tests/Programs/ListInSwiftUITests"),
     // What is fuzzed in the package in Fuzz, so that `swift test` replays what has
     // failed there.
     .target(
@@ -126,7 +127,8 @@ let package = Package(
       path: "Fuzz/Sources/FuzzBodies"),
     .testTarget(
       name: "FuzzRegressionTests",
-      dependencies: ["FuzzBodies", "RejoinTesting", "_RejoinVerification"]),
+      dependencies: ["FuzzBodies", "RejoinTesting", "_RejoinVerification"],
+      path: "Fuzz/Regressions"),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -135,7 +137,7 @@ let package = Package(
 // for its tests only.
 if !hasCoreData {
   package.targets += [
-    .target(name: "CoreData", path: "Tests/CoreDataStandIn"),
+    .target(name: "CoreData", path: "Tests/StandIns/CoreData"),
     .target(
       name: "CoreDataPolicy",
       dependencies: ["Rejoin", "RejoinPolicies", "CoreData"],
@@ -152,6 +154,6 @@ if !hasCoreData {
 // which only type-checks.
 if !hasSwiftUI {
   package.targets += [
-    .target(name: "SwiftUI", path: "Tests/SwiftUIStandIn")
+    .target(name: "SwiftUI", path: "Tests/StandIns/SwiftUI")
   ]
 }
