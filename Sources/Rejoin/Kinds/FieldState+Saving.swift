@@ -61,7 +61,7 @@ extension FieldState {
   /// - Returns: The unobserved writes that the edit superseded because they
   ///   have the greatest timestamp.
   mutating func apply(_ save: EditContext) -> [Siblings<Stamped>.Element] {
-    enum Apply: FieldChange {
+    enum Apply: FieldChanging {
       static func apply<Store: FieldStore>(
         _ save: EditContext, to field: inout Causal<Store>
       ) -> [Siblings<Stamped>.Element] {

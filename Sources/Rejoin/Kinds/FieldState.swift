@@ -9,7 +9,7 @@ public struct FieldState: Hashable, Sendable {
   package enum Box: Hashable, Sendable {
     case register(Causal<Siblings<Stamped>>)
     case counter(Causal<PNCounter>)
-    case set(Causal<DotMap>)
+    case set(Causal<ORSetStore>)
     case ledger(Causal<Ledger>)
     case existence(Causal<ExistenceMarks>)
   }
@@ -64,7 +64,7 @@ public struct FieldState: Hashable, Sendable {
 
   /// Changes the field of any kind in place.
   @inline(__always)
-  mutating func change<Change: FieldChange>(
+  mutating func change<Change: FieldChanging>(
     _: Change.Type, _ input: Change.Input
   ) -> Change.Result {
     defer { _checkInvariants() }
@@ -123,7 +123,7 @@ public struct FieldState: Hashable, Sendable {
 /// A change that applies to a field of any kind.
 ///
 /// Conforming types have no instances.
-protocol FieldChange {
+protocol FieldChanging {
   associatedtype Input
   associatedtype Result
 
@@ -210,7 +210,7 @@ extension FieldState: Lattice {
   /// Both states have the same kind, because a field's key includes its kind. A
   /// join is total, so it ignores a state of another kind.
   public mutating func merge(_ other: FieldState) {
-    enum Merge: FieldChange {
+    enum Merge: FieldChanging {
       static func apply<Store: FieldStore>(
         _ other: Box, to field: inout Causal<Store>
       ) {
@@ -242,7 +242,7 @@ extension FieldState {
 
   /// Returns whether a set contains an element.
   func contains(_ element: Value) -> Bool {
-    store(of: DotMap.self)?.contains(element) ?? false
+    store(of: ORSetStore.self)?.contains(element) ?? false
   }
 
   /// Whether the field has content that a re-creation of the record drops.

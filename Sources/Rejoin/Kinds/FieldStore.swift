@@ -214,7 +214,7 @@ extension FieldKind {
     switch self {
     case .register: body(Siblings<Stamped>.self)
     case .counter: body(PNCounter.self)
-    case .set: body(DotMap.self)
+    case .set: body(ORSetStore.self)
     case .ledger: body(Ledger.self)
     case .existence: body(ExistenceMarks.self)
     }

@@ -111,7 +111,7 @@ extension FieldState {
   /// For each element or device in the fragment, the result equals that of
   /// joining whole fields. Other content stays unchanged.
   mutating func merge(_ fragment: Fragment) {
-    enum Merge: FieldChange {
+    enum Merge: FieldChanging {
       static func apply<Store: FieldStore>(
         _ fragment: Fragment, to field: inout Causal<Store>
       ) {

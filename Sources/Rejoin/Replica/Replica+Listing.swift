@@ -79,9 +79,9 @@ extension Replica {
   ) {
     demand(
       limit >= 0, "`limit` must not be negative. Pass `nil` for no limit.")
-    let (rule, records) = (schema.deletion(of: entity), stored.records)
-    stored.sortRecords(of: entity)
-    guard let all = stored.positions[entity] else { return }
+    let (rule, records) = (schema.deletion(of: entity), current.records)
+    current.sortRecords(of: entity)
+    guard let all = current.positions[entity] else { return }
     var count = 0
     all.forEach(after: key, records) { position in
       if count >= limit { return false }
@@ -98,7 +98,7 @@ extension Replica {
   ///
   /// - Complexity: O(1).
   public func recordCount(of entity: String) -> Int {
-    stored.positions[entity]?.count(schema.deletion(of: entity)) ?? 0
+    current.positions[entity]?.count(schema.deletion(of: entity)) ?? 0
   }
 
   /// Returns the number of existing records of a declared entity.
@@ -122,13 +122,13 @@ extension Replica {
   ///   replica with more than one write.
   public func conflictedFields(of entity: String) -> [FieldLocation] {
     let quiet = schema[entity].quietFields
-    let places = Dictionary(grouping: stored.conflicted, by: \.record)
+    let places = Dictionary(grouping: current.conflicted, by: \.record)
     return places.flatMap { position, places -> [FieldLocation] in
-      let state = stored.records[Int(position)]
+      let state = current.records[Int(position)]
       guard UTF8Order.equal(state.id.entity, entity) else { return [] }
       let record = record(state)
       guard record.exists else { return [] }
-      return places.map { stored.names[$0.name] }
+      return places.map { current.names[$0.name] }
         .filter { $0.variant == nil }
         .filter { !quiet.contains($0) }
         .filter { !record.conflictingValues(of: $0.name).isEmpty }
@@ -152,7 +152,7 @@ extension Replica {
 
   /// The IDs of all existing records, except the library's own, sorted.
   public var allRecordIDs: [RecordID] {
-    stored.positions.names.filter { !BuiltIn.isBuiltIn($0.text) }
+    current.positions.names.filter { !BuiltIn.isBuiltIn($0.text) }
       .flatMap { recordIDs(of: $0.text) }.sorted()
   }
 }

@@ -18,7 +18,7 @@ extension Replica {
   ///
   /// - Returns: The record, or `nil` if no known save touched it.
   public func record(_ id: RecordID) -> Record? {
-    stored.positions[id].map { record(stored.records[$0]) }
+    current.positions[id].map { record(current.records[$0]) }
   }
 
   /// Reads a record that may be in a former state.
@@ -32,7 +32,7 @@ extension Replica {
     let dangling = dangling(in: state, existed)
     // Consume the state: a copy would cost a tenth of reading a field.
     return Record(
-      state: state, names: stored.names, rule: rule, dangling: dangling)
+      state: state, names: current.names, rule: rule, dangling: dangling)
   }
 
   /// Reads a record to edit it separately from the replica.
@@ -43,14 +43,14 @@ extension Replica {
   /// - Complexity: O(1).
   package func recordForEditing(_ id: RecordID) -> Record {
     Record(
-      state: stored.positions[id].map { stored.records[$0] } ?? RecordState(id),
-      names: stored.names, rule: schema.deletion(of: id.entity), dangling: [])
+      state: current.positions[id].map { current.records[$0] } ?? RecordState(id),
+      names: current.names, rule: schema.deletion(of: id.entity), dangling: [])
   }
 
   /// Returns whether a record exists.
   public func exists(_ id: RecordID) -> Bool {
-    stored.positions[id].map {
-      stored.records[$0].exists(schema.deletion(of: id.entity))
+    current.positions[id].map {
+      current.records[$0].exists(schema.deletion(of: id.entity))
     } ?? false
   }
 

@@ -79,20 +79,20 @@ public final class Replica {
   /// The state.
   ///
   /// Every mutation calls `_checkInvariants()` at its end.
-  package internal(set) var stored: ReplicaState
+  package internal(set) var current: ReplicaState
 
   /// The minimum number of elements, devices or entries of a set, a counter or
   /// a ledger that is sent as fragments.
   package var fragmentSize: Int {
-    get { stored.fragmentSize }
-    set { stored.fragmentSize = newValue }
+    get { current.fragmentSize }
+    set { current.fragmentSize = newValue }
   }
 
   /// The maximum number of bytes in an encoded record after a save, which tests
   /// lower.
   package var recordByteLimit: Int {
-    get { stored.recordByteLimit }
-    set { stored.recordByteLimit = newValue }
+    get { current.recordByteLimit }
+    set { current.recordByteLimit = newValue }
   }
 
   /// Creates an empty replica for a device without saves.
@@ -113,7 +113,7 @@ public final class Replica {
     self.schema = schema
     self.makeDeviceID = makeDeviceID
     self.wallClock = wallClock
-    stored = ReplicaState(
+    current = ReplicaState(
       device: device, hybrid: HybridClock(maximumClockSkew: maximumClockSkew))
   }
 
@@ -134,12 +134,12 @@ public final class Replica {
   ///   - makeDeviceID: A closure that returns an ID that was never used.
   /// - Precondition: `makeDeviceID` returns an ID that was never used.
   public init(
-    opening stored: ReplicaState, token: RestoreToken?, schema: Schema,
+    opening state: ReplicaState, token: RestoreToken?, schema: Schema,
     wallClock: WallClock, makeDeviceID: @escaping () -> DeviceID
   ) {
     self.schema = schema
     self.makeDeviceID = makeDeviceID
-    self.stored = stored
+    current = state
     self.wallClock = wallClock
     recognize(token)
   }
@@ -148,40 +148,40 @@ public final class Replica {
   ///
   /// - Parameter token: The last stored token, or `nil` if it is lost.
   package func recognize(_ token: RestoreToken?) {
-    stored.hybrid = HybridClock(
-      latest: stored.hybrid.latest, now: wallClock.now,
-      skewLimit: stored.hybrid.skewLimit)
+    current.hybrid = HybridClock(
+      latest: current.hybrid.latest, now: wallClock.now,
+      skewLimit: current.hybrid.skewLimit)
     // Do not compare for equality. After a crash between storing a state and
     // its token, the history goes beyond the token, and the state is not a
     // backup.
-    if let token, token.isContained(in: stored) {
-      stored.identity.durableToken = token
+    if let token, token.isContained(in: current) {
+      current.identity.durableToken = token
     } else {
       let device = makeDeviceID()
       demand(
-        stored.isUnused(device),
+        current.isUnused(device),
         "`makeDeviceID` returned \(device), which has been used: it must "
           + "return an ID that is new each time")
       takeDevice(device, of: token)
     }
-    stored._checkInvariants()
+    current._checkInvariants()
   }
 
   /// Resumes a stored state under its own device, without checking whether it
   /// is a restored backup.
   package init(
-    resuming stored: ReplicaState, schema: Schema, wallClock: WallClock,
+    resuming state: ReplicaState, schema: Schema, wallClock: WallClock,
     makeDeviceID: @escaping () -> DeviceID
   ) {
     self.schema = schema
     self.makeDeviceID = makeDeviceID
-    self.stored = stored
+    current = state
     self.wallClock = wallClock
-    self.stored._checkInvariants()
+    current._checkInvariants()
   }
 
   /// The device ID of the replica's saves.
-  public var device: DeviceID { stored.device }
+  public var device: DeviceID { current.device }
 
   /// The saves that are fully applied here, and the fields that are ahead of
   /// them.
@@ -191,14 +191,14 @@ public final class Replica {
   ///
   /// - Complexity: O(*k*), where *k* is the number of fields ahead, usually
   ///   zero.
-  public var version: ReplicaVersion { stored.shownVersion }
+  public var version: ReplicaVersion { current.shownVersion }
 
   /// The state that the replica needs when it is opened again.
   ///
   /// - Complexity: O(1). The next change of the replica copies the state.
   public var state: ReplicaState {
     hasExported = true
-    return stored
+    return current
   }
 
   /// The token of the last local save.
@@ -207,7 +207,7 @@ public final class Replica {
   /// anything.
   ///
   /// - Complexity: O(*s*), where *s* is the number of servers pulled from.
-  public var restoreToken: RestoreToken { RestoreToken(stored) }
+  public var restoreToken: RestoreToken { RestoreToken(current) }
 
   /// Records that a token is stored outside all backups.
   ///
@@ -222,9 +222,9 @@ public final class Replica {
   ///   of saves old.
   @discardableResult
   public func confirmTokenStored(_ token: RestoreToken) -> Bool {
-    guard token.isContained(in: stored) else { return false }
-    stored.identity.durableToken = token
-    stored._checkInvariants()
+    guard token.isContained(in: current) else { return false }
+    current.identity.durableToken = token
+    current._checkInvariants()
     return true
   }
 
@@ -235,7 +235,7 @@ public final class Replica {
   ///
   /// - Complexity: O(*k*), where *k* is the number of fields ahead of the
   ///   version.
-  public var latestMissingSaves: VectorClock { stored.latestMissingSaves }
+  public var latestMissingSaves: VectorClock { current.latestMissingSaves }
 
   /// Creates a replica for another device, with the state of this replica.
   ///
@@ -254,7 +254,7 @@ public final class Replica {
     makeDeviceID: (() -> DeviceID)? = nil
   ) -> Replica {
     demand(
-      stored.isUnused(device),
+      current.isUnused(device),
       "\(device) has been used: fork under a device ID that is new")
     var state = state
     // The fork treats this device like any other device with the same version.

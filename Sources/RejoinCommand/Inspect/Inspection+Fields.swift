@@ -71,7 +71,7 @@ extension RecordMark.Kind {
   }
 }
 
-extension DotMap {
+extension ORSetStore {
   fileprivate var inspected: [JSONValue] {
     contents.map { element, marks in
       .object([

@@ -100,22 +100,22 @@ private struct Due {
   }
 
   /// The changes that can be lost.
-  var changes: [FieldChange] {
+  var changes: [OfflineEdit] {
     guard shouldExist else { return [] }
     return registers.flatMap { facts in
-      facts.changes.map { FieldChange(device: $0.device, field: facts.field) }
+      facts.changes.map { OfflineEdit(device: $0.device, field: facts.field) }
     }
       + counters.flatMap { facts in
-        facts.changes.map { FieldChange(device: $0.device, field: facts.field) }
+        facts.changes.map { OfflineEdit(device: $0.device, field: facts.field) }
       }
       + sets.flatMap { facts in
-        facts.changes.map { FieldChange(device: $0.device, field: facts.field) }
+        facts.changes.map { OfflineEdit(device: $0.device, field: facts.field) }
       }
   }
 
   func verdict(
     _ state: PlainRecord?, _ outcome: Outcome
-  ) -> (losses: Losses, fates: [FieldChange: Fate], words: [String]) {
+  ) -> (losses: Losses, fates: [OfflineEdit: Fate], words: [String]) {
     var losses = Losses()
     guard shouldExist else {
       losses.recordsWrong = state == nil ? 0 : 1
@@ -129,13 +129,13 @@ private struct Due {
         "the record is deleted, though an update had not seen the deletion"
       ]
     }
-    var fates: [FieldChange: Fate] = [:]
+    var fates: [OfflineEdit: Fate] = [:]
     func add(
       _ field: String, _ judge: (PlainRecord?, Remains) -> FieldVerdict
     ) {
       let verdict = judge(state, Remains(outcome, field, exists: state != nil))
       for (device, fate) in verdict.fates {
-        fates[FieldChange(device: device, field: field)] = fate
+        fates[OfflineEdit(device: device, field: field)] = fate
       }
       losses.baseValues += verdict.hasBase ? 1 : 0
       losses.baseValuesLost += verdict.losesBase ? 1 : 0
@@ -158,7 +158,7 @@ package struct Verdict: Sendable {
   /// The maximum of each count over the devices.
   package var losses = Losses()
   /// The worst fate of each change on any device.
-  package var fates: [FieldChange: Fate] = [:]
+  package var fates: [OfflineEdit: Fate] = [:]
   /// The losses in words, for all devices or for each.
   package var words: [(device: String?, words: [String])] = []
 }

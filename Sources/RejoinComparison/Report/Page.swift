@@ -166,12 +166,12 @@ package struct Page: Sendable {
   }
 
   private func timeline(
-    _ episode: Episode, _ fates: [FieldChange: Fate]
+    _ episode: Episode, _ fates: [OfflineEdit: Fate]
   ) -> String {
     episode.chronicle.map { time, edit in
       let deeds = edit.fields.sorted().map { field in
         let deed = edit.deed(on: field).escaped
-        let change = FieldChange(device: edit.device, field: field)
+        let change = OfflineEdit(device: edit.device, field: field)
         return switch fates[change] {
         case .kept: "<ins>\(deed)</ins> (kept as a sibling)"
         case .reported: "<del>\(deed)</del> (reported)"

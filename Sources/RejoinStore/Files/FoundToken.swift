@@ -47,8 +47,8 @@ enum FoundToken: Equatable {
   }
 
   /// Returns the token to open a stored replica with.
-  func token(of stored: ReplicaState) -> RestoreToken? {
-    let own = RestoreToken(stored)
+  func token(of state: ReplicaState) -> RestoreToken? {
+    let own = RestoreToken(state)
     // The process exited after the commit and before it stored the token.
     let isCreated = self == .creating && own.sequence == 0 && own.pullCount == 0
     return isCreated ? own : token

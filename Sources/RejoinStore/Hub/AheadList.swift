@@ -20,20 +20,20 @@ struct AheadList {
   /// Creates the list.
   ///
   /// - Parameter isFirst: Whether to prefer a record to those with lesser IDs.
-  init(of stored: ReplicaState, preferring isFirst: (Int) -> Bool) {
-    let counts = stored.aheadCounts
+  init(of state: ReplicaState, preferring isFirst: (Int) -> Bool) {
+    let counts = state.aheadCounts
     let order = counts.keys.map { (position: $0, isFirst: isFirst($0)) }.sorted
     {
       $0.isFirst != $1.isFirst
         ? $0.isFirst
-        : stored.recordID(at: $0.position) < stored.recordID(at: $1.position)
+        : state.recordID(at: $0.position) < state.recordID(at: $1.position)
     }
     var (fields, bytes) = (AheadList.fieldLimit, AheadList.byteLimit)
     for (position, _) in order {
       let count = counts[position] ?? 0
       let size =
         count > fields
-        ? .max : stored.encodedRecord(at: position).count
+        ? .max : state.encodedRecord(at: position).count
       if size > bytes {
         unlistedCount += 1
         continue

@@ -211,17 +211,17 @@ package final class HubConnection {
   ) throws -> [Result<MergeReport, any Error>] {
     var uncovered: [ReplicaState.UncoveredSaves] = []
     while true {
-      var (rows, stored) = try read(name) { reader in
+      var (rows, state) = try read(name) { reader in
         for change in changes { try reader.read(change) }
         try reader.readAhead()
         try reader.read(uncovered, limit: AheadList.fieldLimit)
       }
-      let replica = replica(stored)
+      let replica = replica(state)
       replica.markRecordsChanged()
       var added: Set<DeviceID> = []
       let results = changes.map { make($0, in: replica, of: rows, &added) }
       // If a prefix shrank, fields that it covered are ahead. Read them first.
-      let found = replica.state.uncoveredSaves(since: stored)
+      let found = replica.state.uncoveredSaves(since: state)
       if uncovered.isEmpty, !found.isEmpty {
         uncovered = found
         continue
@@ -335,14 +335,14 @@ package final class HubConnection {
     let limit = limits.bytesPerRecord
     for position in replica.changedRecords
     where replica.mayExceed(limit, at: position) {
-      let byteCount = replica.stored.encodedRecord(at: position).count
+      let byteCount = replica.current.encodedRecord(at: position).count
       if byteCount <= limit { continue }
       let former =
         position < before.recordCount
         ? before.encodedRecord(at: position).count : 0
       if byteCount > former + Hub.Limits.smallGrowth {
         throw .recordTooLarge(
-          replica.stored.recordID(at: position), byteCount: byteCount,
+          replica.current.recordID(at: position), byteCount: byteCount,
           limit: limit)
       }
     }
@@ -355,8 +355,8 @@ package final class HubConnection {
   ) throws(StoreError) -> Value {
     do {
       return try transactions.reading {
-        let (rows, stored) = try read(Array(scope.utf8), choosing: choose)
-        return body(replica(stored), rows)
+        let (rows, state) = try read(Array(scope.utf8), choosing: choose)
+        return body(replica(state), rows)
       }
     } catch { throw StoreError(opening: error) }
   }
@@ -364,7 +364,7 @@ package final class HubConnection {
   /// Reads a scope, or returns a new one.
   func read(
     _ name: [UInt8], choosing choose: (inout RowReader) throws -> Void
-  ) throws -> (rows: HubRows, stored: ReplicaState) {
+  ) throws -> (rows: HubRows, state: ReplicaState) {
     let found = try HubRows.read(
       name, patching: patching, on: connection, choosing: choose)
     if let found { return found }
@@ -377,9 +377,9 @@ package final class HubConnection {
 
   /// Creates a replica that never saves, so it needs neither a schema nor a
   /// clock.
-  func replica(_ stored: ReplicaState) -> Replica {
+  func replica(_ state: ReplicaState) -> Replica {
     Replica(
-      resuming: stored, schema: [], wallClock: WallClock { 0 },
+      resuming: state, schema: [], wallClock: WallClock { 0 },
       makeDeviceID: makeDeviceID)
   }
 }

@@ -64,11 +64,11 @@ extension HubConnection {
           name.map { Array($0.utf8) }, limit: limit, on: connection
         ).map { row in
           if row.isErased { return Hub.Scope(row) }
-          let (rows, stored) = try read(row.name) { try $0.readBuiltIn() }
-          let times = rows.devices.keys.map { stored.version[$0].time }
+          let (rows, state) = try read(row.name) { try $0.readBuiltIn() }
+          let times = rows.devices.keys.map { state.version[$0].time }
           return Hub.Scope(
             row, lastSave: times.filter { $0 > .zero }.max(),
-            awaiting: replica(stored).awaitedDevices(beside: rows.devices.keys))
+            awaiting: replica(state).awaitedDevices(beside: rows.devices.keys))
         }
       }
     } catch { throw StoreError(opening: error) }

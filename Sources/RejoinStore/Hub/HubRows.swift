@@ -19,20 +19,20 @@ struct HubRows {
 
   /// Creates the rows of a new scope.
   init(
-    new name: [UInt8], for stored: ReplicaState, patching: Patching
+    new name: [UInt8], for state: ReplicaState, patching: Patching
   ) {
-    row = ScopeRow(name: name, head: stored.encodedHead())
+    row = ScopeRow(name: name, head: state.encodedHead())
     records = RecordRows(row, patching: patching)
-    (before, storedRow) = (stored, row)
+    (before, storedRow) = (state, row)
   }
 
   private init(
     _ row: ScopeRow, _ records: RecordRows, _ devices: [DeviceID: Int64],
-    ahead: [Int64], _ stored: ReplicaState
+    ahead: [Int64], _ state: ReplicaState
   ) {
     (self.row, self.records, self.devices) = (row, records, devices)
     self.ahead = Set(ahead)
-    (before, storedRow) = (stored, row)
+    (before, storedRow) = (state, row)
   }
 
   /// Reads the devices of a scope and the records that a closure chooses.
@@ -42,7 +42,7 @@ struct HubRows {
   static func read(
     _ name: [UInt8], patching: Patching, on connection: any SQLConnection,
     choosing choose: (inout RowReader) throws -> Void
-  ) throws -> (rows: HubRows, stored: ReplicaState)? {
+  ) throws -> (rows: HubRows, state: ReplicaState)? {
     try ScopeRow.checkLength(of: name)
     var (scope, devices) = (nil as ScopeRow?, [] as [DeviceRow])
     var ahead: [Int64] = []
@@ -71,9 +71,9 @@ struct HubRows {
         on: connection)
       try choose(&reader)
       try reader.readPatchesOfRecords()
-      let (records, stored) = try reader.finished()
+      let (records, state) = try reader.finished()
       return (
-        HubRows(scope, records, numbers, ahead: ahead, stored), stored
+        HubRows(scope, records, numbers, ahead: ahead, state), state
       )
     } catch let error as WireError {
       throw StoreError.damaged("in the row of the replica: \(error.detail)")
@@ -92,8 +92,8 @@ struct HubRows {
   /// Returns whether a replica differs from the rows.
   func differ(from replica: Replica) -> Bool {
     replica.hasChangedRecords
-      || StoredHead(before) != StoredHead(replica.stored)
-      || before.version != replica.stored.version
+      || StoredHead(before) != StoredHead(replica.current)
+      || before.version != replica.current.version
   }
 }
 
@@ -163,12 +163,12 @@ extension HubRows {
     var (bodies, touches) = ([] as [[SQLValue]], [] as [[SQLValue]])
     var added: Set<DeviceID> = []
     for position in replica.takeChangedRecords() {
-      let id = replica.stored.recordID(at: position)
+      let id = replica.current.recordID(at: position)
       let name = [SQLValue.utf8(id.entity), .utf8(id.key)]
       if let body = try write(position, of: replica, connection) {
         bodies.append(name + [.bytes(body)])
       }
-      for entry in newTouches(of: position, in: replica.stored) {
+      for entry in newTouches(of: position, in: replica.current) {
         touches.append(
           name + [
             .bytes(Array(entry.device.bytes)),
@@ -177,21 +177,21 @@ extension HubRows {
         if devices[entry.device] == nil { added.insert(entry.device) }
       }
     }
-    try writeDevices(of: replica.stored, touching: added, connection)
+    try writeDevices(of: replica.current, touching: added, connection)
     try HubRows.writeRecords.run(bodies, in: row.scope, on: connection)
     try HubRows.writeTouches.run(touches, in: row.scope, on: connection)
     try writeAhead(of: replica, connection)
-    try writeHead(of: replica.stored, connection)
+    try writeHead(of: replica.current, connection)
   }
 
   /// Returns the touches of a record that were not written before.
   private func newTouches(
-    of position: Int, in stored: ReplicaState
+    of position: Int, in state: ReplicaState
   ) -> [VectorClock.Entry] {
     let known =
       position < before.recordCount
       ? before.lastSaves(ofRecordAt: position) : VectorClock()
-    return stored.lastSaves(ofRecordAt: position).entries.filter {
+    return state.lastSaves(ofRecordAt: position).entries.filter {
       $0.count > known[$0.device]
     }
   }
@@ -206,7 +206,7 @@ extension HubRows {
   ) throws -> [UInt8]? {
     let isNew = position >= before.recordCount
     let change = records.change(
-      of: position, in: replica.stored, since: before)
+      of: position, in: replica.current, since: before)
     switch change {
     case .patch(let patch):
       if patch.isEmpty { return nil }
@@ -221,15 +221,15 @@ extension HubRows {
   }
 
   private mutating func writeDevices(
-    of stored: ReplicaState, touching added: Set<DeviceID>,
+    of state: ReplicaState, touching added: Set<DeviceID>,
     _ connection: any SQLConnection
   ) throws {
     var saves: [(device: DeviceID, save: DeviceSave)] = []
-    stored.version.forEachDifference(from: before.version) { device, save, _ in
+    state.version.forEachDifference(from: before.version) { device, save, _ in
       saves.append((device, save))
     }
     // A touch needs the row of a device whose saves are all ahead.
-    for device in added where stored.version[device] == .none {
+    for device in added where state.version[device] == .none {
       saves.append((device, .none))
     }
     for (device, _) in saves { devices[device] = devices[device] ?? 0 }
@@ -250,7 +250,7 @@ extension HubRows {
     var (listed, new) = (ahead, [] as [[SQLValue]])
     for position in aheadList(of: replica).positions
     where listed.remove(records.number(at: position) ?? 0) == nil {
-      let id = replica.stored.recordID(at: position)
+      let id = replica.current.recordID(at: position)
       new.append([.utf8(id.entity), .utf8(id.key)])
     }
     try HubRows.unlistAhead.run(
@@ -259,10 +259,10 @@ extension HubRows {
   }
 
   private mutating func writeHead(
-    of stored: ReplicaState, _ connection: any SQLConnection
+    of state: ReplicaState, _ connection: any SQLConnection
   ) throws {
-    if StoredHead(stored) != StoredHead(before) {
-      row.head = stored.encodedHead()
+    if StoredHead(state) != StoredHead(before) {
+      row.head = state.encodedHead()
     }
     row.devices = Int64(devices.count)
     row.patches = records.patchCount

@@ -102,7 +102,7 @@ struct RecordRows {
     _ position: Int, of replica: Replica, in scope: Int64,
     on connection: any SQLConnection
   ) throws {
-    switch change(of: position, in: replica.stored) {
+    switch change(of: position, in: replica.current) {
     case .patch(let patch):
       try add(patch, to: position, in: scope, on: connection)
     case .body(let body):
@@ -127,15 +127,15 @@ struct RecordRows {
   /// - Parameter before: The state that was read, or `nil` if it is not known.
   ///   If a large record is unchanged since then, its patch is empty.
   func change(
-    of position: Int, in stored: ReplicaState, since before: ReplicaState? = nil
+    of position: Int, in state: ReplicaState, since before: ReplicaState? = nil
   ) -> Change {
     if let known = patches[position],
-      let patch = stored.encodedPatch(ofRecordAt: position, since: before),
+      let patch = state.encodedPatch(ofRecordAt: position, since: before),
       known.bytes + patch.count <= known.body / 100 * patching.percent
     {
       return .patch(patch)
     }
-    return .body(stored.encodedRecord(at: position))
+    return .body(state.encodedRecord(at: position))
   }
 
   private mutating func write(
@@ -148,7 +148,7 @@ struct RecordRows {
         "UPDATE rejoin_record SET body = $1 WHERE record = $2", .bytes(body),
         .integer(numbers[position]))
     } else {
-      let id = replica.stored.recordID(at: position)
+      let id = replica.current.recordID(at: position)
       numbers[position] =
         try connection.integer(
           "INSERT INTO rejoin_record (scope, entity, key, body) "

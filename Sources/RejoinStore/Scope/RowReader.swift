@@ -152,8 +152,8 @@ struct RowReader {
   /// Returns the rows that were read, and the replica that they contain.
   consuming func finished() throws -> (rows: RecordRows, ReplicaState) {
     let rows = rows
-    var stored = try assembly.finished()
-    for position in rows.large { stored.recordWritten(position) }
-    return (rows, stored)
+    var state = try assembly.finished()
+    for position in rows.large { state.recordWritten(position) }
+    return (rows, state)
   }
 }

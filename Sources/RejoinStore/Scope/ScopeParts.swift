@@ -27,7 +27,7 @@ struct OpenedScope {
   /// A replica that takes a new device before its next save never uses the
   /// numbers of the current device again.
   var keptToken: RestoreToken {
-    if let token = found.token, token.isContained(in: replica.stored) {
+    if let token = found.token, token.isContained(in: replica.current) {
       return token
     }
     return replica.restoreToken
@@ -47,10 +47,10 @@ extension ScopeParts {
         name, mustExist: found.tellsOfStore, on: connection)
     else { return nil }
     if row.isOfHub { throw StoreError.scopeBelongsToHub }
-    let (rows, stored) = try ScopeRows.read(
+    let (rows, state) = try ScopeRows.read(
       row, patching: patching, on: connection)
     let replica = Replica(
-      resuming: stored, schema: schema, wallClock: wallClock,
+      resuming: state, schema: schema, wallClock: wallClock,
       makeDeviceID: makeDeviceID)
     let hasUndo = try Tables.undoExists(on: connection)
     let undo =
@@ -85,7 +85,7 @@ extension ScopeParts {
       }
     if initial == nil, let token = found.token { replica.recordLoss(of: token) }
     let rows = ScopeRows.new(
-      name, for: replica.stored, patching: patching, on: connection)
+      name, for: replica.current, patching: patching, on: connection)
     // Keep the token of a lost store until the new store is durable.
     if !found.tellsOfStore { try FoundToken.keepCreating(by: keeper) }
     replica.markAllRecordsChanged()
@@ -104,7 +104,7 @@ extension ScopeParts {
   func recognize(
     _ replica: Replica, by found: FoundToken
   ) throws -> RestoreToken? {
-    replica.recognize(found.token(of: replica.stored))
+    replica.recognize(found.token(of: replica.current))
     // The process can exit after it created the scope and before it stored the
     // token.
     if replica.deviceChange == nil, found != .creating { return nil }

@@ -30,22 +30,22 @@ final class ScopeRows {
   }
 
   private init(
-    _ row: ScopeRow, _ records: RecordRows, _ stored: ReplicaState,
+    _ row: ScopeRow, _ records: RecordRows, _ state: ReplicaState,
     on connection: any SQLConnection
   ) {
     (self.connection, self.row, self.records) = (connection, row, records)
-    head = StoredHead(stored)
+    head = StoredHead(state)
   }
 
   /// Returns the rows of a new scope, which is added with the first write.
   static func new(
-    _ name: [UInt8], for stored: ReplicaState,
+    _ name: [UInt8], for state: ReplicaState,
     patching: Patching = Patching(), on connection: any SQLConnection
   ) -> ScopeRows {
     let row = ScopeRow(
-      name: name, head: stored.encodedHead(), writer: ScopeRow.firstWriter())
+      name: name, head: state.encodedHead(), writer: ScopeRow.firstWriter())
     return ScopeRows(
-      row, RecordRows(row, patching: patching), stored, on: connection)
+      row, RecordRows(row, patching: patching), state, on: connection)
   }
 
   /// The number of the scope's row, or zero before the first write.
@@ -98,16 +98,16 @@ extension ScopeRows {
       try records.write(
         position, of: replica, in: row.scope, on: connection)
     }
-    try writeDigests(of: replica.stored)
-    try writeDevices(of: replica.stored)
-    try writeHead(of: replica.stored)
+    try writeDigests(of: replica.current)
+    try writeDevices(of: replica.current)
+    try writeHead(of: replica.current)
   }
 
-  private func writeDigests(of stored: ReplicaState) throws {
-    let own = stored.ownDigests
+  private func writeDigests(of state: ReplicaState) throws {
+    let own = state.ownDigests
     let now = OwnDigestRows(
       floor: own.floor, last: own.floor + UInt64(own.digests.count),
-      device: stored.device)
+      device: state.device)
     guard now != digests else { return }
     // If the device changed, the stored digests belong to other saves.
     if now.device != digests.device || now.last < digests.last {
@@ -135,8 +135,8 @@ extension ScopeRows {
     digests = now
   }
 
-  private func writeDevices(of stored: ReplicaState) throws {
-    try stored.version.forEachDifference(from: version) { device, save, _ in
+  private func writeDevices(of state: ReplicaState) throws {
+    try state.version.forEachDifference(from: version) { device, save, _ in
       guard let number = devices[device] else {
         return try insert(save, of: device)
       }
@@ -147,7 +147,7 @@ extension ScopeRows {
         .integer(save.isForked ? 1 : 0), .integer(save.check(of: device)),
         .integer(number))
     }
-    version = stored.version
+    version = state.version
   }
 
   private func insert(_ save: DeviceSave, of device: DeviceID) throws {
@@ -163,15 +163,15 @@ extension ScopeRows {
     attempt.devices.append(device)
   }
 
-  private func writeHead(of stored: ReplicaState) throws {
-    let now = StoredHead(stored)
+  private func writeHead(of state: ReplicaState) throws {
+    let now = StoredHead(state)
     let devices = Int64(devices.count)
     let (count, patches) = (records.count, records.patchCount)
     guard
       now != head || devices != row.devices || count != row.records
         || patches != row.patches
     else { return }
-    if now != head { row.head = stored.encodedHead() }
+    if now != head { row.head = state.encodedHead() }
     (row.devices, row.records, row.patches) = (devices, count, patches)
     head = now
     try row.update(on: connection)
@@ -211,7 +211,7 @@ extension ScopeRows {
     records.revert(to: row, former.recordCount, changed, read)
     for device in attempt.devices { devices[device] = nil }
     if let before = attempt.before { (self.row, head, _) = before }
-    version = replica.stored.version
+    version = replica.current.version
     self.digests = digests
     self.digests.device = replica.device
     return true
@@ -224,7 +224,7 @@ extension ScopeRows {
   static func read(
     _ row: ScopeRow, patching: Patching = Patching(),
     on connection: any SQLConnection
-  ) throws -> (rows: ScopeRows, stored: ReplicaState) {
+  ) throws -> (rows: ScopeRows, state: ReplicaState) {
     if row.isErased { throw StoreError.scopeErased }
     do {
       var assembly = try StoredAssembly(head: row.head)
@@ -246,12 +246,12 @@ extension ScopeRows {
           "with \(reader.numbers.count) rows of records instead of "
             + "\(row.records)")
       }
-      let (records, stored) = try reader.finished()
-      let rows = ScopeRows(row, records, stored, on: connection)
-      (rows.devices, rows.version) = (devices, stored.version)
+      let (records, state) = try reader.finished()
+      let rows = ScopeRows(row, records, state, on: connection)
+      (rows.devices, rows.version) = (devices, state.version)
       rows.digests = digests
-      rows.digests.device = stored.device
-      return (rows, stored)
+      rows.digests.device = state.device
+      return (rows, state)
     } catch let error as WireError {
       throw StoreError.damaged("in the row of the replica: \(error.detail)")
     }

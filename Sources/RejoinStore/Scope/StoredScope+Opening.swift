@@ -103,7 +103,7 @@ extension StoredScope {
       return try connection.reading {
         let row = try ScopeRow.find(
           Array(name.utf8), mustExist: true, on: connection)
-        return try row.map { try ScopeRows.read($0, on: connection).stored }
+        return try row.map { try ScopeRows.read($0, on: connection).state }
       }
     } catch { throw StoreError(opening: error) }
   }
@@ -151,7 +151,7 @@ extension StoredScope {
   private func checkUnchanged() throws -> FoundToken {
     let opened = try connection.reading { try parts.read(on: connection) }
     guard let opened,
-      opened.replica.stored.encoded() == replica.stored.encoded()
+      opened.replica.current.encoded() == replica.current.encoded()
     else {
       fail(.superseded)
       throw StoreError.superseded

@@ -106,8 +106,8 @@ package final class StoredScope {
   ) throws -> Value {
     try begin()
     let before = Before(
-      replica: replica.former, version: replica.stored.version,
-      head: StoredHead(replica.stored), undoRows: undoRows)
+      replica: replica.former, version: replica.current.version,
+      head: StoredHead(replica.current), undoRows: undoRows)
     replica.hasExported = false
     let value: Value
     var isIndexed = false
@@ -190,8 +190,8 @@ package final class StoredScope {
     undoRows = before.undoRows
     if replica.hasChangedUndoHistory { setUndoHistory() }
     let isChanged =
-      replica.hasChangedRecords || before.head != StoredHead(replica.stored)
-      || before.version != replica.stored.version
+      replica.hasChangedRecords || before.head != StoredHead(replica.current)
+      || before.version != replica.current.version
     if isChanged || error is StoreError { try revert(to: before.replica) }
     if let lost {
       do { try perform({ try $0.takeDevice(after: lost) }) { _ in } } catch {
@@ -263,11 +263,11 @@ package final class StoredScope {
   ) throws -> Value {
     if let failure { throw failure }
     try keepToken()
-    let version = replica.stored.version
+    let version = replica.current.version
     defer {
       demand(
         !replica.hasChangedRecords && !replica.hasChangedUndoHistory
-          && version == replica.stored.version,
+          && version == replica.current.version,
         "`export` must not change the replica. Use `save` or `withReplica`.")
     }
     undoFailure = nil
@@ -313,8 +313,8 @@ package final class StoredScope {
         try rows.revert(replica, to: former)
       }
       if isTakenBack { return }
-      let stored: ReplicaState
-      (rows, stored) = try connection.reading {
+      let state: ReplicaState
+      (rows, state) = try connection.reading {
         guard
           let row = try ScopeRow.find(
             parts.name, mustExist: true, on: connection)
@@ -324,7 +324,7 @@ package final class StoredScope {
         return try ScopeRows.read(
           row, patching: parts.patching, on: connection)
       }
-      replica.revert(to: stored, former)
+      replica.revert(to: state, former)
       replica.markRecordsChanged()
       if let kept { replica.confirmTokenStored(kept) }
     } catch {

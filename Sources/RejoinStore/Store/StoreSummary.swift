@@ -58,14 +58,14 @@ package struct StoreSummary {
       throw StoreError.damaged("it has no tables of a store")
     }
     return try ScopeRow.all(on: connection).filter { !$0.isErased }.map { row in
-      let (rows, stored) = try ScopeRows.read(row, on: connection)
-      try checkTouches(of: row, rows, stored, connection)
+      let (rows, state) = try ScopeRows.read(row, on: connection)
+      try checkTouches(of: row, rows, state, connection)
       func sum(_ sql: String) throws -> Int64 {
         try connection.integer(sql, .integer(row.scope)) ?? 0
       }
       return Scope(
         name: String(decoding: row.name, as: UTF8.self), openings: row.openings,
-        replica: stored,
+        replica: state,
         recordBytes: try sum(
           "SELECT sum(length(body)) FROM rejoin_record WHERE scope = $1"),
         patches: row.patches,
@@ -95,21 +95,21 @@ package struct StoreSummary {
 
   /// Checks the touches, which a hub finds records by and a device lacks.
   private static func checkTouches(
-    of row: ScopeRow, _ rows: ScopeRows, _ stored: ReplicaState,
+    of row: ScopeRow, _ rows: ScopeRows, _ state: ReplicaState,
     _ connection: any SQLConnection
   ) throws {
     let scope = row.scope
     var touches: Set<[Int64]> = []
     if row.isOfHub {
       for (position, record) in rows.records.numbers.enumerated() {
-        for entry in stored.lastSaves(ofRecordAt: position).entries {
+        for entry in state.lastSaves(ofRecordAt: position).entries {
           let device = rows.devices[entry.device] ?? 0
           touches.insert([record, device, Int64(clamping: entry.count)])
         }
       }
     }
     let ahead = Set(
-      stored.aheadCounts.keys.map { rows.records.numbers[$0] })
+      state.aheadCounts.keys.map { rows.records.numbers[$0] })
     try connection.run(
       "SELECT record, device, n FROM rejoin_touch WHERE scope = $1",
       [.integer(scope)]

@@ -77,7 +77,7 @@ struct Inspector {
     let store = try await ReplicaStore(
       at: path, schema: [], wallClock: .system, makeDeviceID: DeviceID.random)
     let (number, bytes) = await store.read {
-      ($0.version[$0.device].sequence, $0.replica.stored.encoded())
+      ($0.version[$0.device].sequence, $0.replica.current.encoded())
     }
     let digest = bytes.withUnsafeBytes { WireChecksum.of($0) }
     if await store.deviceChange != nil { return ["a needless new device"] }

@@ -185,7 +185,7 @@ private struct Writer {
     let (saves, number, bytes) = await store.read {
       (
         $0[Note.self, "own"]?.saves ?? 0, $0.version[$0.device].sequence,
-        $0.replica.stored.encoded()
+        $0.replica.current.encoded()
       )
     }
     guard saves == Int64(number) else { fatalError("\(saves) of \(number)") }

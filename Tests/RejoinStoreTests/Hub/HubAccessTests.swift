@@ -187,7 +187,7 @@ import Testing
     case 1:
       let clock = try state("tags", .set).clock
       fields[FieldKey("tags", .set)] = FieldState(
-        Causal(DotMap(), clock))
+        Causal(ORSetStore(), clock))
     case 2:
       // A known dot has another payload.
       guard case .register(let field) = try state("title", .register).box,

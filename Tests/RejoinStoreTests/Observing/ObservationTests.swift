@@ -228,7 +228,7 @@ import Testing
     }
     #expect(store.observers.isEmpty)
     try await store.save { $0[Note.self, "1"].title = "more" }
-    #expect(await store.read { $0.replica.stored.formerRecords == nil })
+    #expect(await store.read { $0.replica.current.formerRecords == nil })
   }
 
   @Test func itEndsWithTheStore() async throws {

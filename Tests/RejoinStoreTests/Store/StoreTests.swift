@@ -299,7 +299,7 @@ import Testing
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
     let rows = try StoredScope.read("main", on: other)
     #expect(
-      await rows?.encoded() == store.read { $0.replica.stored.encoded() })
+      await rows?.encoded() == store.read { $0.replica.current.encoded() })
   }
 
   /// A save is not interrupted: who cancels a task learns whether it was made.
@@ -328,6 +328,6 @@ import Testing
     #expect(views == Int64(acknowledged))
     let rows = try StoredScope.read("main", on: SQLiteConnection(opening: path))
     #expect(
-      await rows?.encoded() == store.read { $0.replica.stored.encoded() })
+      await rows?.encoded() == store.read { $0.replica.current.encoded() })
   }
 }

@@ -41,7 +41,7 @@ import Testing
     let element = Value.string(String(repeating: "a", count: 200_000))
     let set = FieldState(
       Causal(
-        store: DotMap([(element, Siblings(sorted: all))]),
+        store: ORSetStore([(element, Siblings(sorted: all))]),
         context: CausalContext([stranger: 40_000])))
     _ = try survive([
       Delta.Change(
@@ -163,7 +163,7 @@ import Testing
     let long = String(repeating: "v", count: 256)
     #expect(!FieldKey.isValid("n", .set, long))
     let set = FieldState(
-      Causal(store: DotMap(), context: CausalContext([stranger: 1])))
+      Causal(store: ORSetStore(), context: CausalContext([stranger: 1])))
     let change = Delta.Change(
       id: RecordID(long, "k"), fields: [FieldKey("f", .set): set])
     #expect(throws: WireError.self) {

@@ -257,7 +257,7 @@ enum GoldenVectors {
     }
     let half = try #require(b.delta(since: a.version)).split(into: 2)[0]
     a.apply(half)
-    a.stored.version.fork(b.device)
+    a.current.version.fork(b.device)
     return a.version
   }
 
@@ -293,7 +293,7 @@ enum GoldenVectors {
       FieldKey("late", .register): FieldState(
         Causal(store: late, context: CausalContext([a: 12, b: 1]))),
       FieldKey("gone", .set): FieldState(
-        Causal(store: DotMap(), context: CausalContext([b: 8]))),
+        Causal(store: ORSetStore(), context: CausalContext([b: 8]))),
       FieldKey("log", .ledger): FieldState(
         Causal(
           store: Ledger(lines: [b: line]), context: CausalContext([b: 8]))),

@@ -154,7 +154,7 @@ import Testing
       )
     }
     let set = FieldState(
-      Causal(store: DotMap(marks), context: CausalContext([stranger: 1])))
+      Causal(store: ORSetStore(marks), context: CausalContext([stranger: 1])))
     let register = FieldState(
       Causal(
         store: Siblings(Stamped(.int(1), at: .zero), at: Dot(stranger, 1)),
@@ -196,7 +196,7 @@ import Testing
     }
     let set = FieldState(
       Causal(
-        store: DotMap(marks),
+        store: ORSetStore(marks),
         context: CausalContext([stranger: 1])))
     let deleted = FieldState(
       Causal(

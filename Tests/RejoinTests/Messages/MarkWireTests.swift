@@ -108,7 +108,7 @@ import Testing
     let fragment = Fragment(
       state: FieldState(
         Causal(
-          DotMap([(.int(1), Siblings(AddMark(), at: Dot(a, 3)))]), clock)),
+          ORSetStore([(.int(1), Siblings(AddMark(), at: Dot(a, 3)))]), clock)),
       basis: [a: 2], continued: [])
     let mark = existence([deletion(Dot(b, 1), of: [a: 3, b: 1])])
     let change = RecordChange(

@@ -48,8 +48,8 @@ import Testing
         }
         let before = hub.record(Sailor.ada)?[.existence].marks ?? []
         hub.merge(device)
-        guard let place = hub.stored.positions[Sailor.ada] else { continue }
-        let record = hub.stored.records[place]
+        guard let place = hub.current.positions[Sailor.ada] else { continue }
+        let record = hub.current.records[place]
         #expect(record.covered == record.marks.covered, "seed \(seed)")
         if record.marks.count < 8 { continue }
         compared += 1

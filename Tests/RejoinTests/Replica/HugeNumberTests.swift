@@ -81,7 +81,7 @@ import Testing
     try a.edit { $0.name = "early" }
     var hybrid = HybridClock(latest: .max)
     for _ in 0..<65_536 where hybrid.latest < .max { try hybrid.tick(now: 0) }
-    a.stored.hybrid = hybrid
+    a.current.hybrid = hybrid
     let (version, state) = (a.version, a.delta())
     #expect(throws: SaveError.clockExhausted) {
       try a.edit { $0.name = "late" }
@@ -102,7 +102,7 @@ import Testing
 
   @Test func anExhaustedSequenceThrowsAndChangesNothing() throws {
     let a = Replica.empty(1)
-    a.stored.version.insert(
+    a.current.version.insert(
       .init(sequence: .max, time: .zero, digest: 1), of: a.device)
     let version = a.version
     #expect(throws: SaveError.numbersExhausted(a.device)) {

@@ -38,9 +38,9 @@ import _RejoinVerification
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     settle(a, b)
-    #expect(!a.stored.conflicted.isEmpty)
+    #expect(!a.current.conflicted.isEmpty)
     try a.edit { $0.name = "c" }
     settle(a, b)
-    #expect(a.stored.conflicted.isEmpty && b.stored.conflicted.isEmpty)
+    #expect(a.current.conflicted.isEmpty && b.current.conflicted.isEmpty)
   }
 }

@@ -62,9 +62,9 @@ enum RandomEdits {
   /// Keys that one save put in share its dot. A delta that takes out one of them
   /// says that the dot was seen, and so must say of the others that they stay.
   static func map(
-    _ map: inout Causal<DotMap>, _ device: DeviceID,
+    _ map: inout Causal<ORSetStore>, _ device: DeviceID,
     _ random: inout SeededRandom
-  ) -> Causal<DotMap> {
+  ) -> Causal<ORSetStore> {
     let keys = (0..<3).map { _ in Value.int(Int64(random.number(below: 4))) }
     _ = map.updateNext(of: device) { store, dot in
       store.mark(keys[0], isIn: false, at: dot, seen: Everything())

@@ -13,12 +13,12 @@
 /// A removal drops the insertions that it has seen and leaves no tombstone. See
 /// Bieniusa et al., *An optimized conflict-free replicated set* (2012).
 public struct ORSet<Element: FieldValue>: Hashable, Sendable {
-  private(set) var state = Causal<DotMap>()
+  private(set) var state = Causal<ORSetStore>()
 
   /// Creates an empty set.
   public init() {}
 
-  init(state: Causal<DotMap>) { self.state = state }
+  init(state: Causal<ORSetStore>) { self.state = state }
 
   /// The elements, sorted by their canonical bytes.
   ///
@@ -74,7 +74,7 @@ extension ORSet: Lattice {
   public mutating func merge(_ other: ORSet) { state.merge(other.state) }
 }
 
-extension DotMap {
+extension ORSetStore {
   /// Inserts or removes an element, and drops its marks in `seen`.
   ///
   /// - Returns: The marks of the element before the change.
@@ -91,7 +91,7 @@ extension DotMap {
   }
 }
 
-extension Causal<DotMap> {
+extension Causal<ORSetStore> {
   /// Inserts or removes one element in the next save of `device`.
   ///
   /// - Returns: The delta: the element's content after the change, and a
@@ -102,7 +102,7 @@ extension Causal<DotMap> {
     let (dot, before) = updateNext(of: device) {
       $0.mark(key, isIn: isIn, at: $1, seen: Everything())
     }
-    var change = DotMap()
+    var change = ORSetStore()
     if isIn { change[key] = Siblings(AddMark(), at: dot) }
     if before.isEmpty {
       return Causal(store: change, context: CausalContext(dot))
@@ -144,7 +144,7 @@ extension ORSet: Codable {
         $0.element < $1.element
       })
     else { throw decoder.corrupted("expected each element once, sorted") }
-    let store = try elements.map { coded -> DotMap.Entry in
+    let store = try elements.map { coded -> ORSetStore.Entry in
       guard !coded.changes.isEmpty else {
         throw decoder.corrupted("expected at least one change of an element")
       }
@@ -155,6 +155,6 @@ extension ORSet: Codable {
           sorted: coded.changes.map { .init(dot: $0, payload: AddMark()) })
       )
     }
-    self.init(state: Causal(store: DotMap(store), context: seen))
+    self.init(state: Causal(store: ORSetStore(store), context: seen))
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension DotMap: FieldStore {
+extension ORSetStore: FieldStore {
   package static var kind: FieldKind { .set }
 
   package static func boxed(
@@ -41,7 +41,7 @@ extension DotMap: FieldStore {
   }
 
   package func content(changedBy part: Self) -> Self {
-    DotMap(
+    ORSetStore(
       part.entries.map { ($0.key, self[$0.key]) }
         .filter { !$0.siblings.isEmpty })
   }
@@ -70,7 +70,7 @@ extension DotMap: FieldStore {
   }
 }
 
-extension DotMap {
+extension ORSetStore {
   package func overwriting(
     with other: Self, after edit: FieldEdit?
   ) -> (edit: FieldEdit, supersedesAll: Bool)? {
@@ -86,7 +86,7 @@ extension DotMap {
   }
 }
 
-extension DotMap {
+extension ORSetStore {
   package static var hasElements: Bool { true }
 
   package func elements(changedBy save: EditContext) -> [Value?] {
@@ -122,7 +122,7 @@ extension DotMap {
 }
 
 // A fragment contains all marks of the elements with a new mark.
-extension DotMap {
+extension ORSetStore {
   package static var supportsFragments: Bool { true }
 
   package var size: Int { count }
@@ -132,7 +132,7 @@ extension DotMap {
   ) -> (store: Self, continued: Set<DeviceID>)? {
     guard missing.hasRemovals else { return nil }
     let part = missing.elements().map { (key: $0, siblings: self[$0]) }
-    return (DotMap(part), [])
+    return (ORSetStore(part), [])
   }
 
   package mutating func merge(
@@ -146,7 +146,7 @@ extension DotMap {
 extension FieldState {
   /// The elements of a set, sorted, or an empty array for another kind of
   /// field.
-  public var elements: [Value] { store(of: DotMap.self)?.elements ?? [] }
+  public var elements: [Value] { store(of: ORSetStore.self)?.elements ?? [] }
 }
 
 /// The insertions and removals of a save, after an optional clear.
@@ -237,7 +237,7 @@ extension SetEdit: KindEdit {
 // Each element: its value and, for each mark, the reference to its save with a
 // flag if another mark follows. In a stored fragment, the removed elements
 // follow.
-extension DotMap {
+extension ORSetStore {
   package func write(to writer: inout FieldWriter) {
     writer.head(count)
     for (element, marks) in contents {
@@ -276,7 +276,7 @@ extension DotMap {
         if reader.isBuilding { reader.fragment.lost.append(element) }
       }
     }
-    return DotMap(elements)
+    return ORSetStore(elements)
   }
 
   /// Reads the marks of an element.

@@ -158,10 +158,10 @@ extension Replica {
   ///
   /// - Returns: The fields, or `nil` if no save changed the record.
   public func change(of id: RecordID) -> Delta.Change? {
-    stored.positions[id].map { position in
-      let record = stored.records[position]
+    current.positions[id].map { position in
+      let record = current.records[position]
       let fields = record.slots.map {
-        (stored.names[$0.name], $0.state)
+        (current.names[$0.name], $0.state)
       }
       return Delta.Change(
         id: record.id, fields: Dictionary(uniqueKeysWithValues: fields))

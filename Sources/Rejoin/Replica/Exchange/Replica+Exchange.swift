@@ -20,7 +20,7 @@ extension Replica {
   ///   where *n* is the number of its elements.
   public func delta(since basis: ReplicaVersion) -> Delta? {
     hasExported = true
-    return stored.delta(of: stored.missingChanges(since: basis, as: .whole))
+    return current.delta(of: current.missingChanges(since: basis, as: .whole))
   }
 
   /// Returns a delta of the first records with changes that `basis` lacks.
@@ -53,8 +53,8 @@ extension Replica {
     since basis: ReplicaVersion, byteLimit: Int
   ) -> Delta? {
     hasExported = true
-    return stored.delta(
-      of: stored.missingChanges(since: basis, as: .part),
+    return current.delta(
+      of: current.missingChanges(since: basis, as: .part),
       byteLimit: byteLimit)
   }
 
@@ -98,7 +98,7 @@ extension Replica {
     _ delta: Delta, reporting detail: MergeReport.Detail = .changes
   ) -> MergeReport {
     delta.message.read {
-      stored.apply(&$0, schema, now: wallClock.now, reporting: detail)
+      current.apply(&$0, schema, now: wallClock.now, reporting: detail)
     }
   }
 
@@ -119,7 +119,7 @@ extension Replica {
   ) throws(WireError) -> MergeReport {
     var records = try RecordReader(
       validating: bytes, as: [.delta, .snapshot])
-    return stored.apply(
+    return current.apply(
       &records, schema, now: wallClock.now, reporting: detail)
   }
 }

@@ -25,8 +25,8 @@ public struct ReplicaSnapshot: Hashable, Sendable {
 
   /// Creates a snapshot of a replica.
   public init(of replica: Replica) {
-    let stored = replica.state
-    self.init(stored.content, stored.intervals)
+    let state = replica.state
+    self.init(state.content, state.intervals)
   }
 
   private init(
@@ -77,7 +77,7 @@ extension Replica {
   ///   `true` to compare replicas that may fold them to different depths.
   public func encoded(foldingLedgers: Bool = false) -> [UInt8] {
     let snapshot = ReplicaSnapshot(of: self)
-    let hasLedgers = stored.names.contains(.ledger)
+    let hasLedgers = current.names.contains(.ledger)
     return foldingLedgers && hasLedgers
       ? snapshot.foldingLedgers.encoded() : snapshot.encoded()
   }

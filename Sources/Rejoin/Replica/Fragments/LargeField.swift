@@ -79,7 +79,7 @@ struct LargeField: Sendable {
   /// Records the join of a fragment.
   mutating func recordJoin(_ fragment: Fragment, over known: VectorClock) {
     if byteBound != nil { add(bytes: fragment.state.byteBound) }
-    if let set = fragment.state.store(of: DotMap.self) {
+    if let set = fragment.state.store(of: ORSetStore.self) {
       // This replica has seen all saves in the sender's horizon.
       return recordJoin(set, over: known)
     }
@@ -89,7 +89,7 @@ struct LargeField: Sendable {
   }
 
   private mutating func recordJoin(
-    _ part: DotMap, over known: VectorClock
+    _ part: ORSetStore, over known: VectorClock
   ) {
     marks?.add(part, over: known)
     for entry in part.entries { unwritten?.elements.insert(entry.key) }
@@ -105,7 +105,7 @@ struct LargeField: Sendable {
     of state: FieldState, since known: VectorClock
   ) -> Fragment? {
     state.fragment(since: known, horizon: horizon) {
-      guard let set = state.field(of: DotMap.self) else { return [] }
+      guard let set = state.field(of: ORSetStore.self) else { return [] }
       return marks.elements(of: set.store, set.clock, since: known)
     }
   }
@@ -136,7 +136,7 @@ private struct MarkIndex: Sendable {
   }
 
   /// Adds the marks of a set beyond `known`, which contains all indexed marks.
-  mutating func add(_ set: DotMap, over known: VectorClock) {
+  mutating func add(_ set: ORSetStore, over known: VectorClock) {
     var new: [(dot: Dot, element: Value)] = []
     for (element, marks) in set.entries {
       for mark in marks where !known.contains(mark.dot) {
@@ -148,7 +148,7 @@ private struct MarkIndex: Sendable {
   }
 
   /// Returns whether most entries are stale.
-  func isStale(_ set: DotMap) -> Bool { count > 2 * set.count + 16 }
+  func isStale(_ set: ORSetStore) -> Bool { count > 2 * set.count + 16 }
 
   /// Returns the elements that a device marked after its save `n`, including
   /// stale ones.
@@ -166,7 +166,7 @@ extension MarkIndex? {
   /// - Complexity: O(*k* + *r*), where *k* is the number of such marks and *r*
   ///   is the number of devices, after the marks are indexed.
   fileprivate mutating func elements(
-    of set: DotMap, _ clock: VectorClock, since known: VectorClock
+    of set: ORSetStore, _ clock: VectorClock, since known: VectorClock
   ) -> [Value] {
     var index = self ?? MarkIndex()
     if self == nil || index.isStale(set) {
@@ -209,7 +209,7 @@ extension LargeField {
     guard let unwritten else { return nil }
     let (clock, since) = (state.clock, unwritten.since)
     if clock == since { return unwritten.elements.isEmpty ? .nothing : nil }
-    guard let set = state.store(of: DotMap.self) else {
+    guard let set = state.store(of: ORSetStore.self) else {
       return state.fragment(since: since, horizon: horizon) { [] }
         .map { .part($0) }
     }

@@ -5,7 +5,7 @@ extension Replica {
   /// Returns a new device ID, or throws if it was used before.
   func unusedDevice() throws(SaveError) -> DeviceID {
     let device = makeDeviceID()
-    guard stored.isUnused(device) else { throw .identityInUse(device) }
+    guard current.isUnused(device) else { throw .identityInUse(device) }
     return device
   }
 
@@ -19,17 +19,17 @@ extension Replica {
   ) {
     recordChange(to: device, of: token)
     let lost = (token?.devices ?? []).filter { !others.contains($0) }
-    stored.identity.replaceDevice(
-      by: device, at: stored.version, besides: lost + others)
+    current.identity.replaceDevice(
+      by: device, at: current.version, besides: lost + others)
   }
 
   /// Records a change of the device ID before it happens.
   func recordChange(to device: DeviceID, of token: RestoreToken?) {
-    let old = stored.device
+    let old = current.device
     deviceChange = DeviceChange(
       old: old, new: device,
-      lastStored: stored.identity.lastSaveBeforeRollback
-        ?? stored.version[old].sequence,
+      lastStored: current.identity.lastSaveBeforeRollback
+        ?? current.version[old].sequence,
       lastSent: token?.device == old ? token?.sequence : nil)
   }
 
@@ -38,7 +38,7 @@ extension Replica {
   package func recordLoss(of token: RestoreToken) {
     deviceChange = DeviceChange(
       old: token.device, new: device, lastStored: 0, lastSent: token.sequence)
-    stored.identity.addFormerDevices(token.devices)
+    current.identity.addFormerDevices(token.devices)
   }
 
   /// The devices that this installation saved under.
@@ -55,7 +55,7 @@ extension Replica {
   /// Imports with ``importRows(_:)`` belong to no installation
   /// (``DeviceID/isImport``).
   public var ownDevices: Set<DeviceID> {
-    Set(stored.identity.savingDevices + stored.identity.formerDevices)
+    Set(current.identity.savingDevices + current.identity.formerDevices)
   }
 }
 
@@ -70,8 +70,8 @@ extension Replica {
 
   /// Returns the own saves since `former`, or `nil` without one.
   package func ownSaves(since former: FormerReplica) -> LostSaves? {
-    let devices = stored.identity.savingDevices.filter {
-      stored.version[$0].sequence > former.version[$0].sequence
+    let devices = current.identity.savingDevices.filter {
+      current.version[$0].sequence > former.version[$0].sequence
     }
     return devices.isEmpty
       ? nil : LostSaves(token: restoreToken, devices: devices.sorted())
@@ -87,7 +87,7 @@ extension Replica {
 
   /// Takes a new device at the next save.
   package func requireNewDevice() {
-    _ = stored.identity.recordRollback(at: stored.version)
+    _ = current.identity.recordRollback(at: current.version)
   }
 }
 

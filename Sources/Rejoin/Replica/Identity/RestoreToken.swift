@@ -32,12 +32,12 @@ public struct RestoreToken: Hashable, Sendable, Codable {
   static let deviceLimit = 2 * Identity.formerLimit
 
   /// Creates the token of a stored replica's last local save.
-  public init(_ stored: ReplicaState) {
-    let save = stored.version[stored.device]
+  public init(_ state: ReplicaState) {
+    let save = state.version[state.device]
     self.init(
-      device: stored.device, sequence: save.sequence, digest: save.digest,
-      pulls: stored.identity.pullCount(at: stored.version),
-      beside: stored.identity.otherDevices.suffix(Self.deviceLimit))
+      device: state.device, sequence: save.sequence, digest: save.digest,
+      pulls: state.identity.pullCount(at: state.version),
+      beside: state.identity.otherDevices.suffix(Self.deviceLimit))
   }
 
   init(
@@ -49,10 +49,10 @@ public struct RestoreToken: Hashable, Sendable, Codable {
   }
 
   /// Returns whether a stored replica's history contains the token's save.
-  package func isContained(in stored: ReplicaState) -> Bool {
-    let identity = stored.identity
+  package func isContained(in state: ReplicaState) -> Bool {
+    let identity = state.identity
     return device == identity.device
-      && pullCount <= identity.pullCount(at: stored.version)
+      && pullCount <= identity.pullCount(at: state.version)
       && (sequence == 0 || identity.digest(ofSave: sequence) == digest)
   }
 

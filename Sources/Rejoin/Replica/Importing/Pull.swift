@@ -37,22 +37,22 @@ struct Pull {
   /// Adds the fields of a row that changed on the server.
   mutating func take(
     _ row: [(key: FieldKey, edit: FieldEdit)], of id: RecordID,
-    from stored: ReplicaState
+    from state: ReplicaState
   ) {
     let memory = RecordID(pulling: id, from: server)
     let fields = row.map { (key, edit) in
-      field(key, value(of: edit, to: key, in: id), in: memory, stored)
+      field(key, value(of: edit, to: key, in: id), in: memory, state)
     }
     // A purge drops the whole record, so a row that comes back must write all
     // of it.
     let isWhole =
-      stored.hasFinalDeletions(id) && fields.contains(where: \.isNew)
+      state.hasFinalDeletions(id) && fields.contains(where: \.isNew)
     // The row is sorted, so every installation computes the same digest.
     for (key, value, isNew) in fields where isNew || isWhole {
-      if isNew { write(value, to: key, of: memory, from: stored) }
-      write(value, to: key, of: id, from: stored)
+      if isNew { write(value, to: key, of: memory, from: state) }
+      write(value, to: key, of: id, from: state)
     }
-    guard row.isEmpty, stored.positions[memory] == nil else { return }
+    guard row.isEmpty, state.positions[memory] == nil else { return }
     touch(memory)
     touch(id)
   }
@@ -77,9 +77,9 @@ struct Pull {
   /// Another write would conflict with it.
   private func field(
     _ key: FieldKey, _ value: Value?, in memory: RecordID,
-    _ stored: ReplicaState
+    _ state: ReplicaState
   ) -> (key: FieldKey, value: Value?, isNew: Bool) {
-    guard let last = stored.state(of: key, in: memory)?.write else {
+    guard let last = state.state(of: key, in: memory)?.write else {
       return (key, value, true)
     }
     // The clock of the device may stand still.
@@ -103,10 +103,10 @@ struct Pull {
   /// Writes a register and supersedes only the writes of pull devices.
   private mutating func write(
     _ value: Value?, to key: FieldKey, of id: RecordID,
-    from stored: ReplicaState
+    from replica: ReplicaState
   ) {
     var state =
-      stored.state(of: key, in: id).map { part(of: $0, stored) }
+      replica.state(of: key, in: id).map { part(of: $0, replica) }
       ?? FieldState(key.kind)
     _ = state.apply(EditContext(edit: .write(value), dot: dot, time: time))
     changes[id, default: [:]][key] = state
@@ -118,12 +118,12 @@ struct Pull {
 
   /// Returns the part of a register that the pull devices wrote and have seen.
   private mutating func part(
-    of state: FieldState, _ stored: ReplicaState
+    of state: FieldState, _ replica: ReplicaState
   ) -> FieldState {
     let entries = state.clock.entries.filter { entry in
       let isPullDevice =
         isPullDevice[entry.device]
-        ?? stored.isPullDevice(entry.device, of: server)
+        ?? replica.isPullDevice(entry.device, of: server)
       self.isPullDevice[entry.device] = isPullDevice
       return isPullDevice
     }
@@ -140,11 +140,11 @@ struct Pull {
   ///
   /// The first save of a pull device also enrolls it for the server.
   mutating func delta(
-    after last: DeviceSave, enrolling stored: ReplicaState
+    after last: DeviceSave, enrolling state: ReplicaState
   ) -> Delta {
     if last.sequence == 0 {
       let id = RecordID(BuiltIn.roster, dot.device.hexadecimal)
-      write(.string(server), to: BuiltIn.server, of: id, from: stored)
+      write(.string(server), to: BuiltIn.server, of: id, from: state)
     }
     let save = DeviceSave(
       sequence: dot.sequence, time: time, digest: digest.value)

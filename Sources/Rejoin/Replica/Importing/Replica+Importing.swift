@@ -44,7 +44,7 @@ extension Replica {
   public func importRows(
     from server: String, modifiedAt time: Int64, _ body: (Transaction) -> Void
   ) throws(SaveError) -> MergeReport {
-    defer { stored._checkInvariants() }
+    defer { current._checkInvariants() }
     let empty = emptyReplica()
     let rows = try rows(writtenBy: body, on: empty)
     for row in rows {
@@ -56,10 +56,10 @@ extension Replica {
       }
     }
     let device = try pullDevice(for: server)
-    let last = stored.version[device]
+    let last = current.version[device]
     guard last.sequence < .max else { throw .numbersExhausted(device) }
     let (now, stamp) = (wallClock.now, Timestamp(milliseconds: time))
-    let bound = stored.hybrid.bound(now)
+    let bound = current.hybrid.bound(now)
     let isAhead = stamp > bound
     var pull = Pull(
       server: server, dot: Dot(device, last.sequence + 1),
@@ -69,16 +69,16 @@ extension Replica {
     pull.digest.add(pull.time.rawValue)
     for row in rows {
       pull.take(
-        row.content.edits(named: empty.stored.names), of: row.key, from: stored)
+        row.content.edits(named: empty.current.names), of: row.key, from: current)
     }
     var report = MergeReport()
     if isAhead { report.correctedServerTime = time }
     if pull.changes.isEmpty { return report }
     // A delta with a later save of an own device reveals a rollback. Therefore,
     // the pull device is not an own device while its delta is applied.
-    stored.identity.setPullDevice(nil, for: SchemaName(server))
-    defer { stored.identity.setPullDevice(device, for: SchemaName(server)) }
-    report.add(apply(pull.delta(after: last, enrolling: stored)))
+    current.identity.setPullDevice(nil, for: SchemaName(server))
+    defer { current.identity.setPullDevice(device, for: SchemaName(server)) }
+    report.add(apply(pull.delta(after: last, enrolling: current)))
     return report
   }
 
@@ -86,13 +86,13 @@ extension Replica {
   /// pull.
   private func pullDevice(for server: String) throws(SaveError) -> DeviceID {
     // A clone also has the pull devices, and would use their numbers.
-    if stored.needsNewDeviceID {
+    if current.needsNewDeviceID {
       let (device, pullDevice) = (try unusedDevice(), try unusedDevice())
       guard pullDevice != device else { throw .identityInUse(device) }
-      takeDevice(device, of: stored.identity.durableToken)
+      takeDevice(device, of: current.identity.durableToken)
       return pullDevice
     }
-    if let device = stored.identity.pullDevices[SchemaName(server)] {
+    if let device = current.identity.pullDevices[SchemaName(server)] {
       return device
     }
     return try unusedDevice()
@@ -105,14 +105,14 @@ extension Transaction {
   /// The next pull of the row then writes every field. Like the re-creation
   /// itself, this drops only content that the author has seen.
   func forgetPulls() {
-    if replica.stored.positions[BuiltIn.pulled] == nil { return }
+    if replica.current.positions[BuiltIn.pulled] == nil { return }
     let created = pending.entries.filter {
       $0.content.drops && $0.content.mark == .alive
     }
     if created.isEmpty { return }
-    replica.stored.sortRecords(of: BuiltIn.pulled)
+    replica.current.sortRecords(of: BuiltIn.pulled)
     for record in created {
-      for memory in replica.stored.memories(ofPulling: record.key) {
+      for memory in replica.current.memories(ofPulling: record.key) {
         change(memory) { $0.drop(asIn: record.content) }
       }
     }
@@ -167,16 +167,16 @@ extension Replica {
     if records.isEmpty { return MergeReport() }
     var batch = Digest()
     for row in records {
-      batch.add(row.content, of: row.key, empty.stored.names)
+      batch.add(row.content, of: row.key, empty.current.names)
     }
     let dot = Dot(DeviceID(high: DeviceID.importMark, low: batch.value), 1)
     // An empty replica has no writes to supersede.
     var ignored = SaveReport()
     for row in records {
-      empty.stored.commit(
+      empty.current.commit(
         row.content, of: row.key, at: dot, time: .zero, into: &batch, &ignored)
     }
-    empty.stored.version.insert(
+    empty.current.version.insert(
       .init(sequence: 1, time: .zero, digest: batch.value), of: dot.device)
     return empty.delta().map { apply($0) } ?? MergeReport()
   }
@@ -202,7 +202,7 @@ extension Replica {
     if let failure = transaction.failure { throw failure }
     let rows = transaction.pending.sorted
     for row in rows {
-      try empty.stored.checkSize(
+      try empty.current.checkSize(
         of: row.content, of: row.key, at: Dot(empty.device, 1), time: .zero)
     }
     return rows

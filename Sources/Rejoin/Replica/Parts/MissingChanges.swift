@@ -29,15 +29,15 @@ package struct MissingChanges: Sendable {
   }
 
   fileprivate init(
-    in stored: ReplicaState, since basis: ReplicaVersion, as form: Form
+    in state: ReplicaState, since basis: ReplicaVersion, as form: Form
   ) {
     (known, ahead) = (basis.vectorClock, basis.fieldsAhead)
     var hasForks = false
-    stored.version.forEachDifference(from: basis) { device, held, shown in
+    state.version.forEachDifference(from: basis) { device, held, shown in
       var (from, to) = (shown.sequence, held)
       let prefix = basis.devicePrefixes[device]?.save
       // The flag of a prefix outlasts the digest that showed the fork.
-      if stored.mayDiffer(device, from: shown)
+      if state.mayDiffer(device, from: shown)
         || prefix?.isForked ?? false
       {
         // Two histories have different saves under the same numbers. The
@@ -47,16 +47,16 @@ package struct MissingChanges: Sendable {
       // The receiver detects the fork if the interval ends at a number that it
       // has with another digest. The digests of earlier own saves are known.
       let own =
-        stored.ownSave(contradicting: shown, of: device)
-        ?? prefix.flatMap { stored.ownSave(contradicting: $0, of: device) }
+        state.ownSave(contradicting: shown, of: device)
+        ?? prefix.flatMap { state.ownSave(contradicting: $0, of: device) }
       if let own { to = own }
       if from < to.sequence { intervals[device] = .init(from: from, to: to) }
     }
     if hasForks { ahead = [:] }
     if form == .part {
-      keepOwn(of: stored)
-      goOn(since: basis, in: stored)
-      if intervals.isEmpty { sendOnPrefix(since: basis, in: stored) }
+      keepOwn(of: state)
+      goOn(since: basis, in: state)
+      if intervals.isEmpty { sendOnPrefix(since: basis, in: state) }
     }
     hasAhead = form == .whole || form == .part && intervals.isEmpty
     if range.after == nil, !hasForks { prefixes = basis.devicePrefixes }
@@ -70,9 +70,9 @@ package struct MissingChanges: Sendable {
   /// if the receiver lacks any.
   ///
   /// A receiver that refuses other devices' saves then does not refuse these.
-  private mutating func keepOwn(of stored: ReplicaState) {
+  private mutating func keepOwn(of state: ReplicaState) {
     let own = intervals.filter { device, _ in
-      device.isImport || stored.identity.contains(device)
+      device.isImport || state.identity.contains(device)
     }
     if !own.isEmpty { intervals = own }
   }
@@ -84,12 +84,12 @@ package struct MissingChanges: Sendable {
   /// saves follow in another delta, because they may change records of the
   /// prefix.
   private mutating func goOn(
-    since basis: ReplicaVersion, in stored: ReplicaState
+    since basis: ReplicaVersion, in state: ReplicaState
   ) {
     var (continued, after) = ([:] as [DeviceID: SaveInterval], nil as RecordID?)
     for (device, interval) in intervals {
       guard let prefix = basis.devicePrefixes[device],
-        let to = stored.end(of: interval, of: device, in: prefix, since: basis),
+        let to = state.end(of: interval, of: device, in: prefix, since: basis),
         to.sequence > interval.from
       else { continue }
       continued[device] = .init(from: interval.from, to: to)
@@ -107,11 +107,11 @@ package struct MissingChanges: Sendable {
   /// later saves, because a replica can list only a limited number of records
   /// that its prefix no longer covers.
   private mutating func sendOnPrefix(
-    since basis: ReplicaVersion, in stored: ReplicaState
+    since basis: ReplicaVersion, in state: ReplicaState
   ) {
-    for prefix in stored.version.prefixes {
+    for prefix in state.version.prefixes {
       for (device, save) in prefix.saves.entries
-      where stored.canSendOn(save, of: device, since: basis) {
+      where state.canSendOn(save, of: device, since: basis) {
         var start: RecordID?
         if let held = basis.devicePrefixes[device] {
           if prefix.through < held.through { continue }

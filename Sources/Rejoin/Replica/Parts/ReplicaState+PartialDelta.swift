@@ -79,20 +79,20 @@ private struct MissingFields {
   /// Whether the search is unfinished.
   private var isIncomplete: Bool
 
-  init(of missing: MissingChanges, in stored: inout ReplicaState) {
+  init(of missing: MissingChanges, in state: inout ReplicaState) {
     self.missing = missing
     last = missing.range.after
-    let devices = stored.devices(with: missing)
+    let devices = state.devices(with: missing)
     self.devices = Set(devices)
     // If there are more changes, reading the next records is faster than
     // finding all changes for each part.
     isIncomplete =
-      stored.index.count(since: missing.known, of: devices) > 10_000
+      state.index.count(since: missing.known, of: devices) > 10_000
     if isIncomplete { return }
     let records = Dictionary(
-      grouping: stored.missingFields(missing, of: devices), by: \.record)
+      grouping: state.missingFields(missing, of: devices), by: \.record)
     let order = records.keys.sorted {
-      stored.records[Int($0)].id < stored.records[Int($1)].id
+      state.records[Int($0)].id < state.records[Int($1)].id
     }
     for record in order {
       fields += records[record] ?? []
@@ -111,28 +111,28 @@ private struct MissingFields {
   }
 
   func record(
-    _ place: Int, in stored: borrowing ReplicaState
+    _ place: Int, in state: borrowing ReplicaState
   ) -> RecordID {
-    stored.records[Int(fields[ends[place] - 1].record)].id
+    state.records[Int(fields[ends[place] - 1].record)].id
   }
 
   /// Finds more records, up to a total of `count`.
-  mutating func find(_ count: Int, in stored: inout ReplicaState) {
+  mutating func find(_ count: Int, in state: inout ReplicaState) {
     while isIncomplete, ends.count < count {
-      let positions = stored.positions(after: last, limit: 256)
-      let next = positions.last.map { stored.records[Int($0)].id }
+      let positions = state.positions(after: last, limit: 256)
+      let next = positions.last.map { state.records[Int($0)].id }
       isIncomplete =
         positions.count == 256 && next.map(missing.range.contains) ?? false
-      for position in positions { find(in: stored, at: position) }
+      for position in positions { find(in: state, at: position) }
       last = next
     }
   }
 
   private mutating func find(
-    in stored: borrowing ReplicaState, at position: UInt32
+    in state: borrowing ReplicaState, at position: UInt32
   ) {
     let start = fields.count
-    for slot in stored.records[Int(position)].slots
+    for slot in state.records[Int(position)].slots
     where !slot.isContained(in: missing.known) {
       let field = FieldPosition(record: position, name: slot.name)
       let clock = slot.clock
@@ -141,8 +141,8 @@ private struct MissingFields {
       }
       if isLookedFor,
         missing.lacks(
-          clock, in: stored.records[Int(position)].id,
-          stored.digest(of: field))
+          clock, in: state.records[Int(position)].id,
+          state.digest(of: field))
       {
         fields.append(field)
       }

@@ -77,7 +77,7 @@ extension Replica {
     guard transaction.isUndoable else { return try execute(transaction) }
     let before = PlacesBefore(transaction)
     var report = try execute(transaction)
-    report.undo = before.changes(to: stored, by: report.dot)
+    report.undo = before.changes(to: current, by: report.dot)
     report.unrevertedFields = transaction.left
     if let name = transaction.undoName {
       report.undo?.name = name
@@ -100,18 +100,18 @@ extension Replica {
     if let failure = transaction.failure { throw failure }
     guard !transaction.pending.isEmpty else { return SaveReport() }
     let device = try deviceToSaveAs()
-    let old = stored.identity.deviceToRetire(
-      inSaveBy: device, at: stored.version)
+    let old = current.identity.deviceToRetire(
+      inSaveBy: device, at: current.version)
     if let old { transaction.retire(old) }
-    guard stored.version[device].sequence < .max else {
+    guard current.version[device].sequence < .max else {
       throw .numbersExhausted(device)
     }
-    var hybrid = stored.hybrid
+    var hybrid = current.hybrid
     let time: Timestamp
     do { time = try hybrid.tick(now: wallClock.now) } catch {
       throw .clockExhausted
     }
-    let dot = Dot(device, stored.version[device].sequence + 1)
+    let dot = Dot(device, current.version[device].sequence + 1)
     // Sort the records, so the digest of a save depends only on its edits.
     let records = transaction.pending.entries
     let order = RecordOrder.places(records.count) { records[$0].key }
@@ -124,39 +124,39 @@ extension Replica {
       let added = records[place].content.addedBytes
       let fields = records[place].content.edits.entries.count
       if added == 0
-        || stored.accepts(
+        || current.accepts(
           added + ByteBound.field * fields,
           at: records[place].content.position)
       {
         continue
       }
-      try stored.checkSize(
+      try current.checkSize(
         of: records[place].content, of: records[place].key, at: dot, time: time)
     }
-    stored.hybrid = hybrid
-    if device != stored.device {
-      recordChange(to: device, of: stored.identity.durableToken)
+    current.hybrid = hybrid
+    if device != current.device {
+      recordChange(to: device, of: current.identity.durableToken)
     }
-    return stored.commit(records, in: order, at: dot, time: time)
+    return current.commit(records, in: order, at: dot, time: time)
   }
 
   /// The timestamp of a save made now, or `nil` if the clock is at its maximum.
   package var timeOfNextSave: Timestamp? {
-    var hybrid = stored.hybrid
+    var hybrid = current.hybrid
     return try? hybrid.tick(now: wallClock.now)
   }
 
   /// Returns whether a record is deleted.
   func isDead(_ id: RecordID) -> Bool {
-    stored.positions[id].map {
-      stored.records[$0].isDead(schema.deletion(of: id.entity))
+    current.positions[id].map {
+      current.records[$0].isDead(schema.deletion(of: id.entity))
     } ?? false
   }
 
   /// Returns whether a record is deleted, and the deletion cannot be undone.
   func isPurged(_ id: RecordID) -> Bool {
-    stored.positions[id].map {
-      stored.records[$0].isPurged(schema.deletion(of: id.entity))
+    current.positions[id].map {
+      current.records[$0].isPurged(schema.deletion(of: id.entity))
     } ?? false
   }
 
@@ -168,10 +168,10 @@ extension Replica {
   /// - Parameter existence: The existence of the record that the author was
   ///   shown.
   package func isPurged(_ id: RecordID, since existence: FieldState) -> Bool {
-    guard isPurged(id), let position = stored.positions[id] else {
+    guard isPurged(id), let position = current.positions[id] else {
       return false
     }
-    return stored.records[position].marks.contains {
+    return current.records[position].marks.contains {
       $0.payload.covered != nil && !existence.clock.contains($0.dot)
     }
   }
@@ -179,7 +179,7 @@ extension Replica {
   /// Returns the device of the next save, a new one if another replica saves
   /// under the current ID.
   private func deviceToSaveAs() throws(SaveError) -> DeviceID {
-    stored.needsNewDeviceID ? try unusedDevice() : stored.device
+    current.needsNewDeviceID ? try unusedDevice() : current.device
   }
 
   /// Returns whether a save made now can edit a field without overflow.
@@ -187,20 +187,20 @@ extension Replica {
     _ edit: FieldEdit, of key: FieldKey, in id: RecordID
   ) -> Bool {
     // A new device has no sums yet.
-    if stored.needsNewDeviceID { return true }
-    return stored.state(of: key, in: id)
-      .map { $0.read { $0.allows(edit, by: stored.device) } } ?? true
+    if current.needsNewDeviceID { return true }
+    return current.state(of: key, in: id)
+      .map { $0.read { $0.allows(edit, by: current.device) } } ?? true
   }
 
   /// Throws if an edit of a record would overflow.
   private func check(
     _ record: PendingRecord, of id: RecordID, by device: DeviceID
   ) throws(SaveError) {
-    guard let position = record.position ?? stored.positions[id] else { return }
+    guard let position = record.position ?? current.positions[id] else { return }
     for entry in record.edits.entries {
-      let field = stored.records[position][entry.key]
+      let field = current.records[position][entry.key]
       if field?.read({ $0.allows(entry.content, by: device) }) == false {
-        throw .counterOverflow(id, field: stored.names[entry.key].name)
+        throw .counterOverflow(id, field: current.names[entry.key].name)
       }
     }
   }

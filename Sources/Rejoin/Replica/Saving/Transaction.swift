@@ -96,7 +96,7 @@ public final class Transaction {
       "\(edit) does not fit the field \"\(key.name)\" of \(id): use an edit of "
         + "its kind, \(key.kind)")
     let edit = edit.canonical
-    let field = replica.stored.names.intern(key)
+    let field = replica.current.names.intern(key)
     if let observed { checkKind(of: observed, as: key, of: id) }
     let fits = pending.update(id, default: fresh(id)) {
       keepAlive(id, &$0, asShown: observed != nil)
@@ -148,7 +148,7 @@ public final class Transaction {
   ) {
     // The shown existence was checked, and so it saw the deletions.
     if record.observed[.existence] != nil || !replica.isPurged(id) { return }
-    let now = replica.stored.state(of: key, in: id)?.clock ?? VectorClock()
+    let now = replica.current.state(of: key, in: id)?.clock ?? VectorClock()
     if !now.isContained(in: observed.clock) { fail(.purged(id)) }
   }
 
@@ -165,15 +165,15 @@ public final class Transaction {
   private func fresh(_ id: RecordID) -> PendingRecord {
     let rule = checkEntity(of: id)
     checkKey(of: id)
-    let position = replica.stored.positions[id]
+    let position = replica.current.positions[id]
     return PendingRecord(
       position: position, mark: .alive,
-      drops: position.map { replica.stored.records[$0].isDead(rule) } ?? false)
+      drops: position.map { replica.current.records[$0].isDead(rule) } ?? false)
   }
 
   /// Returns the initial changes of a record without a mark.
   private func untouched(_ id: RecordID) -> PendingRecord {
-    let position = replica.stored.positions[id]
+    let position = replica.current.positions[id]
     // An undo from elsewhere can name any record.
     if position == nil { checkKey(of: id) }
     return PendingRecord(position: position)
@@ -218,7 +218,7 @@ public final class Transaction {
       for (key, state) in fields where key != .existence {
         if dropsRest, record.observed[key] == nil { continue }
         record.observe(
-          state, of: key, numbered: replica.stored.names.number(of: key))
+          state, of: key, numbered: replica.current.names.number(of: key))
       }
     }
   }
@@ -313,7 +313,7 @@ public final class Transaction {
   /// record.
   func edit(of key: FieldKey, in id: RecordID) -> FieldEdit? {
     guard let record = pending[id], record.mark != .deletion,
-      let field = replica.stored.names.number(of: key)
+      let field = replica.current.names.number(of: key)
     else { return nil }
     return record.edits[field]
   }
@@ -344,7 +344,7 @@ extension Transaction: EditTarget {
   }
 
   package func hidden(_ key: FieldKey, of id: RecordID) -> FieldState {
-    let field = shown(id) == nil ? replica.stored.state(of: key, in: id) : nil
+    let field = shown(id) == nil ? replica.current.state(of: key, in: id) : nil
     return field ?? FieldState(key.kind)
   }
 
@@ -366,7 +366,7 @@ extension Transaction {
       for (id, record) in pending.entries.map({ ($0.key, $0.content) }) {
         for (field, edit) in record.edits.entries.map({ ($0.key, $0.content) })
         {
-          let key = replica.stored.names[field]
+          let key = replica.current.names[field]
           precondition(
             edit.kind == key.kind && edit == edit.canonical,
             "the edit of \(key) of \(id) does not fit, or is not canonical")

@@ -51,7 +51,7 @@ extension Replica {
     advanceStability()
     let cut = stabilityCut
     var (announced, dropped) = ([] as [RecordID], [] as [RecordID])
-    for record in stored.records {
+    for record in current.records {
       switch nextPurgeMark(of: record, below: cut) {
       case .purgeAnnouncement: announced.append(record.id)
       case .purge: dropped.append(record.id)
@@ -109,8 +109,8 @@ extension Replica {
     beside others: some Collection<DeviceID>
   ) -> [DeviceID: Timestamp] {
     let devices = roster(beside: others).filter {
-      $0 != device && !stored.stability.passed.contains($0)
+      $0 != device && !current.stability.passed.contains($0)
     }
-    return devices.reduce(into: [:]) { $0[$1] = stored.version[$1].time }
+    return devices.reduce(into: [:]) { $0[$1] = current.version[$1].time }
   }
 }

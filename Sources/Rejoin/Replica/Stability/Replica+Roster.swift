@@ -45,10 +45,10 @@ extension Replica {
   ///
   /// - Complexity: O(*r*), where *r* is the number of devices.
   public var roster: Set<DeviceID> {
-    var devices = Set(stored.version.vectorClock.entries.map(\.device))
+    var devices = Set(current.version.vectorClock.entries.map(\.device))
     // Include devices whose saves arrived only in parts of deltas.
-    devices.formUnion(stored.index.devices)
-    devices.formUnion(stored.devices(in: BuiltIn.roster).map(\.device))
+    devices.formUnion(current.index.devices)
+    devices.formUnion(current.devices(in: BuiltIn.roster).map(\.device))
     return devices.filter(isOnRoster)
   }
 
@@ -58,18 +58,18 @@ extension Replica {
     // show a version.
     if device.isImport { return false }
     let id = RecordID(BuiltIn.roster, device.hexadecimal)
-    if stored.state(of: BuiltIn.server, in: id)?.value != nil { return false }
-    return stored.retiredNumber(of: device)
-      .map { stored.version[device].sequence > $0 } ?? true
+    if current.state(of: BuiltIn.server, in: id)?.value != nil { return false }
+    return current.retiredNumber(of: device)
+      .map { current.version[device].sequence > $0 } ?? true
   }
 
   /// The retired devices, each with its last save that was known at its
   /// retirement.
   public var retirements: VectorClock {
     var retired: [DeviceID: UInt64] = [:]
-    for (device, _) in stored.devices(in: BuiltIn.retirement)
+    for (device, _) in current.devices(in: BuiltIn.retirement)
     where !isOnRoster(device) {
-      retired[device] = stored.retiredNumber(of: device)
+      retired[device] = current.retiredNumber(of: device)
     }
     return VectorClock(greatest: retired)
   }
@@ -83,12 +83,12 @@ extension Transaction {
   /// another replica may know a greater number. If the device retires itself,
   /// this save also counts.
   func retire(_ device: DeviceID) {
-    let stored = replica.stored
-    let last = stored.lastKnownSave(of: device)
-    let isAuthor = device == stored.device && !stored.needsNewDeviceID
+    let state = replica.current
+    let last = state.lastKnownSave(of: device)
+    let isAuthor = device == state.device && !state.needsNewDeviceID
     // If no next number exists, the save is refused.
     let saved = isAuthor && last < .max ? last + 1 : last
-    let known = max(saved, stored.retiredNumber(of: device) ?? 0)
+    let known = max(saved, state.retiredNumber(of: device) ?? 0)
     // A value is a signed integer. Its bits preserve numbers above `Int64.max`.
     apply(
       .write(.int(Int64(bitPattern: known))), to: BuiltIn.last,

@@ -42,22 +42,22 @@ extension Replica {
     beside devices: some Collection<DeviceID>
   ) -> MergeReport {
     var report = MergeReport()
-    if stored.isBehind(version) {
-      report.lastSaveBeforeRollback = stored.identity.recordRollback(
-        at: stored.version)
+    if current.isBehind(version) {
+      report.lastSaveBeforeRollback = current.identity.recordRollback(
+        at: current.version)
     }
-    let (shown, held) = (version.vectorClock, stored.version.vectorClock)
+    let (shown, held) = (version.vectorClock, current.version.vectorClock)
     let missing = shown.saves(beyond: held)
     // The other device took the cut from saves that it holds. Until they are
     // here, an edit that was made before a stable deletion could be missing.
     if missing.isEmpty {
-      stored.version.stabilityCut.merge(
+      current.version.stabilityCut.merge(
         version.stabilityCut.intersection(held))
     }
     // Stability awaits only other devices.
     if let device, device != self.device {
       let mayPass = canMiss(missing, of: device, beside: devices)
-      stored.stability.record(
+      current.stability.record(
         shown, of: device, holding: held, mayPass: mayPass)
     }
     advanceStability(beside: devices)
@@ -98,20 +98,20 @@ extension Replica {
   func advanceStability(beside devices: some Collection<DeviceID> = []) {
     // Listing the roster is not necessary while one of its devices must still
     // pass.
-    if let awaited = stored.stability.awaited, awaited != device,
+    if let awaited = current.stability.awaited, awaited != device,
       isOnRoster(awaited)
     {
-      return stored._checkInvariants()
+      return current._checkInvariants()
     }
     var others = roster(beside: devices)
     // This replica holds all saves in its own mark.
     others.remove(device)
-    if let stable = stored.stability.advance(
-      others, holding: stored.version.vectorClock)
+    if let stable = current.stability.advance(
+      others, holding: current.version.vectorClock)
     {
-      stored.version.stabilityCut.merge(stable)
+      current.version.stabilityCut.merge(stable)
     }
-    stored._checkInvariants()
+    current._checkInvariants()
   }
 
   /// The saves that every device on the roster is known to hold.
@@ -121,7 +121,7 @@ extension Replica {
   /// it, except for the memos of folded entries. It also decides until when a
   /// deleted record can be restored, and an edit from before the deletion saved
   /// (``purgeDeletedRecords()``). The cut never falls.
-  public var stabilityCut: VectorClock { stored.version.stabilityCut }
+  public var stabilityCut: VectorClock { current.version.stabilityCut }
 
   /// Folds the entries below the stability cut, in every ledger, into their
   /// sums.
@@ -136,18 +136,18 @@ extension Replica {
     advanceStability()
     let cut = stabilityCut
     var count: UInt64 = 0
-    for position in stored.records.indices {
+    for position in current.records.indices {
       // Bypass the index: folding does not change any clock.
-      for slot in stored.records[position].slots {
-        guard stored.names.kind(of: slot.name) == .ledger,
+      for slot in current.records[position].slots {
+        guard current.names.kind(of: slot.name) == .ledger,
           let ledger = slot.state.store(of: Ledger.self),
           ledger.canFold(below: cut)
         else { continue }
-        stored.recordChange(of: UInt32(position))
+        current.recordChange(of: UInt32(position))
         let location = FieldPosition(
           record: UInt32(position), name: slot.name)
-        stored.largeFields[location]?.recordFold()
-        stored.records[position].update(
+        current.largeFields[location]?.recordFold()
+        current.records[position].update(
           slot.name, kind: .ledger, refers: false
         ) { slot in
           slot.update { state in
@@ -158,7 +158,7 @@ extension Replica {
         }
       }
     }
-    stored._checkInvariants()
+    current._checkInvariants()
     return count
   }
 }

@@ -18,7 +18,7 @@ package struct ReferrerIndex: Sendable {
   /// - Complexity: O(*n*), where *n* is the number of fields of records with
   ///   references.
   package init(ofAll replica: Replica) {
-    for (position, record) in replica.stored.records.enumerated() {
+    for (position, record) in replica.current.records.enumerated() {
       update(UInt32(position), from: nil, to: record)
     }
   }
@@ -31,9 +31,9 @@ package struct ReferrerIndex: Sendable {
     _ records: Set<RecordID>, in replica: Replica
   ) {
     for id in records where observed?.insert(id).inserted == true {
-      guard let position = replica.stored.positions[id] else { continue }
+      guard let position = replica.current.positions[id] else { continue }
       update(
-        UInt32(position), from: nil, to: replica.stored.records[position])
+        UInt32(position), from: nil, to: replica.current.records[position])
     }
   }
 
@@ -116,7 +116,7 @@ extension Replica {
   /// - Parameter index: The index of the observed records, whose former states
   ///   are kept, or `nil` to keep those of all records.
   package func keepFormerRecords(of index: ReferrerIndex? = nil) {
-    stored.formerRecords = FormerRecords(observed: index?.observed)
+    current.formerRecords = FormerRecords(observed: index?.observed)
   }
 
   /// Returns the records that changed since ``keepFormerRecords(of:)``, and the
@@ -129,12 +129,12 @@ extension Replica {
   package func takeDifferences(
     _ index: inout ReferrerIndex?
   ) -> (changed: [RecordID: Difference], referring: [RecordID: Difference]) {
-    let former = stored.formerRecords?.records ?? [:]
-    stored.formerRecords = nil
+    let former = current.formerRecords?.records ?? [:]
+    current.formerRecords = nil
     /// Whether each record that appeared or disappeared existed before.
     var existed: [RecordID: Bool] = [:]
     for (position, old) in former {
-      let new = stored.records[Int(position)]
+      let new = current.records[Int(position)]
       let rule = schema.deletion(of: new.id.entity)
       if old.existence.holds(rule) != new.exists(rule) {
         existed[new.id] = old.existence.holds(rule)
@@ -143,7 +143,7 @@ extension Replica {
     }
     var changed: [RecordID: Difference] = [:]
     for (position, old) in former {
-      let new = stored.records[Int(position)]
+      let new = current.records[Int(position)]
       if BuiltIn.isBuiltIn(new.id.entity) { continue }
       let touched = old.state.flatMap { $0.slots.isEmpty ? nil : $0 }
       changed[new.id] = (touched.map { record($0, existed) }, record(new))
@@ -152,7 +152,7 @@ extension Replica {
     for id in existed.keys {
       for position in index?.referrers(to: id) ?? []
       where former[position] == nil {
-        let state = stored.records[Int(position)]
+        let state = current.records[Int(position)]
         guard referring[state.id] == nil, exists(state.id),
           !BuiltIn.isBuiltIn(state.id.entity)
         else { continue }

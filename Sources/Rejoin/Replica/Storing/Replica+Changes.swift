@@ -3,34 +3,34 @@
 // The changed records, for a store that writes them.
 extension Replica {
   /// Starts to record which records change.
-  package func markRecordsChanged() { stored.changedRecords = [] }
+  package func markRecordsChanged() { current.changedRecords = [] }
 
   /// Marks records as changed again after ``takeChangedRecords()``.
   package func markChanged(_ positions: [Int]) {
-    stored.changedRecords?.formUnion(positions.map { UInt32($0) })
+    current.changedRecords?.formUnion(positions.map { UInt32($0) })
   }
 
   /// Marks every record as changed.
   package func markAllRecordsChanged() {
-    stored.changedRecords = Set(0..<UInt32(stored.records.count))
+    current.changedRecords = Set(0..<UInt32(current.records.count))
   }
 
   /// Whether a record changed since ``takeChangedRecords()`` was last called.
   package var hasChangedRecords: Bool {
-    stored.changedRecords?.isEmpty == false
+    current.changedRecords?.isEmpty == false
   }
 
   /// The positions of the records that changed since ``takeChangedRecords()`` was
   /// last called, in order.
   package var changedRecords: [Int] {
-    (stored.changedRecords ?? []).map { Int($0) }.sorted()
+    (current.changedRecords ?? []).map { Int($0) }.sorted()
   }
 
   /// Returns the positions of the records that changed since the last call, in
   /// order.
   package func takeChangedRecords() -> [Int] {
     let changed = changedRecords
-    stored.changedRecords?.removeAll(keepingCapacity: true)
+    current.changedRecords?.removeAll(keepingCapacity: true)
     return changed
   }
 
@@ -38,14 +38,14 @@ extension Replica {
   ///
   /// It is faster than encoding the record.
   package func mayExceed(_ limit: Int, at position: Int) -> Bool {
-    stored.byteBound(ofRecordAt: position, isTight: false) > limit
+    current.byteBound(ofRecordAt: position, isTight: false) > limit
   }
 
   /// Records that a store wrote a record.
   ///
   /// See ``ReplicaState/recordWritten(_:)``.
   package func recordWritten(_ position: Int, isPatched: Bool = true) {
-    stored.recordWritten(position, isPatched: isPatched)
+    current.recordWritten(position, isPatched: isPatched)
   }
 
   /// Returns the delta with the missing changes.
@@ -59,20 +59,20 @@ extension Replica {
     of missing: MissingChanges, byteLimit: Int?, readThrough end: RecordID?
   ) -> Delta? {
     byteLimit.map {
-      stored.delta(of: missing, byteLimit: $0, readThrough: end)
-    } ?? stored.delta(of: missing)
+      current.delta(of: missing, byteLimit: $0, readThrough: end)
+    } ?? current.delta(of: missing)
   }
 
   /// Reverts the replica to the state that a store has.
   ///
   /// - Parameter former: The replica before the change.
   package func revert(
-    to stored: ReplicaState, _ former: FormerReplica? = nil
+    to state: ReplicaState, _ former: FormerReplica? = nil
   ) {
     if let former { deviceChange = former.deviceChange }
     let fragmentSize = fragmentSize
-    self.stored = stored
+    current = state
     self.fragmentSize = fragmentSize
-    self.stored._checkInvariants()
+    current._checkInvariants()
   }
 }

@@ -18,22 +18,22 @@ package struct FormerReplica {
   let deviceChange: Replica.DeviceChange?
 
   fileprivate init(
-    _ stored: ReplicaState, _ deviceChange: Replica.DeviceChange?
+    _ state: ReplicaState, _ deviceChange: Replica.DeviceChange?
   ) {
     self.deviceChange = deviceChange
-    (identity, hybrid) = (stored.identity.withoutDigests, stored.hybrid)
-    (version, stability) = (stored.version, stored.stability)
-    (ahead, recordCount) = (stored.ahead, stored.records.count)
-    (positions, index) = (stored.positions.mark, stored.index.mark)
+    (identity, hybrid) = (state.identity.withoutDigests, state.hybrid)
+    (version, stability) = (state.version, state.stability)
+    (ahead, recordCount) = (state.ahead, state.records.count)
+    (positions, index) = (state.positions.mark, state.index.mark)
   }
 }
 
 extension FormerReplica {
   /// The former state without its records.
   var withoutRecords: ReplicaState {
-    var stored = ReplicaState(device: identity.device, hybrid: hybrid)
-    stored.version = version
-    return stored
+    var state = ReplicaState(device: identity.device, hybrid: hybrid)
+    state.version = version
+    return state
   }
 }
 
@@ -42,7 +42,7 @@ extension Replica {
   ///
   /// - Complexity: O(*d*), where *d* is the number of devices.
   package var former: FormerReplica {
-    FormerReplica(stored, deviceChange)
+    FormerReplica(current, deviceChange)
   }
 
   /// Undoes a change, unless the change sorted an index.
@@ -57,14 +57,14 @@ extension Replica {
   package func revert(
     to former: FormerReplica, _ changed: [Int], as parts: ReplicaState
   ) -> Bool {
-    guard stored.positions.canTakeBack(to: former.positions),
-      stored.index.canTakeBack(to: former.index)
+    guard current.positions.canTakeBack(to: former.positions),
+      current.index.canTakeBack(to: former.index)
     else { return false }
-    stored.revert(to: former, changed, as: parts)
+    current.revert(to: former, changed, as: parts)
     deviceChange = former.deviceChange
-    stored.formerRecords = nil
-    stored.changedRecords = []
-    stored._checkInvariants()
+    current.formerRecords = nil
+    current.changedRecords = []
+    current._checkInvariants()
     return true
   }
 }

@@ -14,13 +14,13 @@ package struct StoredHead: Equatable, Sendable {
   /// that save set the clock.
   private let clock: [UInt64]?
 
-  package init(_ stored: ReplicaState) {
-    identity = stored.identity.withoutDigests
-    prefixes = stored.version.devicePrefixes
-    stabilityCut = stored.version.stabilityCut
-    mark = stored.stability.mark
-    passed = stored.stability.passed
-    let (latest, save) = (stored.hybrid.latest, stored.version[stored.device])
+  package init(_ state: ReplicaState) {
+    identity = state.identity.withoutDigests
+    prefixes = state.version.devicePrefixes
+    stabilityCut = state.version.stabilityCut
+    mark = state.stability.mark
+    passed = state.stability.passed
+    let (latest, save) = (state.hybrid.latest, state.version[state.device])
     clock = latest == save.time ? nil : [latest.rawValue, save.sequence]
   }
 }
@@ -68,7 +68,7 @@ extension ReplicaState {
 /// Add the saves first, because they determine which fields are ahead of the
 /// version.
 package struct StoredAssembly {
-  private var stored: ReplicaState
+  private var state: ReplicaState
   /// The last local save when the head was written.
   private var headSave: UInt64 = 0
   /// The prefixes, which are added after the saves.
@@ -76,17 +76,17 @@ package struct StoredAssembly {
 
   /// Creates an assembly from the head.
   package init(head bytes: [UInt8]) throws(WireError) {
-    (stored, headSave, prefixes) = try withBytes(of: bytes) {
+    (state, headSave, prefixes) = try withBytes(of: bytes) {
       bytes throws(WireError) in
-      var stored = ReplicaState(device: DeviceID(0), hybrid: HybridClock())
+      var state = ReplicaState(device: DeviceID(0), hybrid: HybridClock())
       var sections = StoredSections()
       let head = try RecordReader(validating: bytes, as: [.stored]) {
         section, part throws(WireError) in
-        try sections.read(section, into: &stored, &part)
+        try sections.read(section, into: &state, &part)
       }.head
       var save: UInt64 = 0
       for (device, interval) in head.saves.intervals {
-        if device == stored.device { save = interval.to.sequence }
+        if device == state.device { save = interval.to.sequence }
       }
       guard sections.hasDevice, head.recordCount == 0,
         head.saves.lines.count == (save > 0 ? 1 : 0)
@@ -95,29 +95,29 @@ package struct StoredAssembly {
           code: .invalid, offset: 0,
           expected: "the replica's own device and save, and no records")
       }
-      return (stored, save, sections.prefixes)
+      return (state, save, sections.prefixes)
     }
   }
 
   /// Creates an assembly that reads records as they were before a change.
   package init(of replica: Replica, _ former: FormerReplica) {
-    stored = former.withoutRecords
+    state = former.withoutRecords
     // The fields must have the same numbers.
-    stored.names = replica.stored.names
-    stored.fragmentSize = replica.fragmentSize
+    state.names = replica.current.names
+    state.fragmentSize = replica.fragmentSize
   }
 
   /// Returns the added records and the digests.
-  package consuming func parts() -> ReplicaState { stored }
+  package consuming func parts() -> ReplicaState { state }
 
   /// Adds the last save of a device.
   package mutating func add(_ save: DeviceSave, of device: DeviceID) {
-    stored.version.insert(save, of: device)
+    state.version.insert(save, of: device)
   }
 
   /// Ends the saves, before the first record is added.
   package mutating func endSaves() throws(WireError) {
-    guard stored.version.setPrefixes(prefixes) else {
+    guard state.version.setPrefixes(prefixes) else {
       throw WireError(
         code: .invalid, offset: 0,
         expected: "prefixes with saves that the version lacks")
@@ -126,7 +126,7 @@ package struct StoredAssembly {
 
   /// Adds the digests of the own saves after number `floor`.
   package mutating func add(ownDigests digests: [UInt64], above floor: UInt64) {
-    stored.identity.ownDigests = OwnDigests(above: floor, digests)
+    state.identity.ownDigests = OwnDigests(above: floor, digests)
   }
 
   /// Adds a record.
@@ -135,17 +135,17 @@ package struct StoredAssembly {
   package mutating func add(
     record bytes: UnsafeRawBufferPointer
   ) throws(WireError) -> RecordID {
-    let position = stored.records.count
-    let (fields, horizons) = try stored.joinRow(bytes, isPatch: false)
-    guard stored.records.count == position + 1,
-      stored.restore(horizons, of: fields.map(\.location))
+    let position = state.records.count
+    let (fields, horizons) = try state.joinRow(bytes, isPatch: false)
+    guard state.records.count == position + 1,
+      state.restore(horizons, of: fields.map(\.location))
     else {
       throw WireError(
         code: .invalid, offset: 0,
         expected: "exactly one record, which no other row has")
     }
-    stored.recordAhead(fields, hasAdvanced: false)
-    return stored.records[position].id
+    state.recordAhead(fields, hasAdvanced: false)
+    return state.records[position].id
   }
 
   /// Joins the changes of a record since it was written.
@@ -154,30 +154,30 @@ package struct StoredAssembly {
   package mutating func add(
     patch bytes: UnsafeRawBufferPointer, toRecordAt position: Int
   ) throws(WireError) {
-    try stored.joinPatch(bytes, toRecordAt: position)
+    try state.joinPatch(bytes, toRecordAt: position)
   }
 
   /// Returns the changes that `basis` lacks, after all saves are added.
   package func missingChanges(
     since basis: ReplicaVersion, as form: MissingChanges.Form
   ) -> MissingChanges {
-    stored.missingChanges(since: basis, as: form)
+    state.missingChanges(since: basis, as: form)
   }
 
   /// Returns the stored replica, after all of its parts are added.
   package consuming func finished() throws(WireError) -> ReplicaState {
-    let save = stored.version[stored.device]
+    let save = state.version[state.device]
     if save.sequence != headSave {
-      stored.hybrid = HybridClock(
-        latest: save.time, now: nil, skewLimit: stored.hybrid.skewLimit)
+      state.hybrid = HybridClock(
+        latest: save.time, now: nil, skewLimit: state.hybrid.skewLimit)
     }
-    guard stored.isConsistent else {
+    guard state.isConsistent else {
       throw WireError(
         code: .invalid, offset: 0,
         expected:
           "digests, servers and a stability cut that agree with the saves")
     }
-    stored._checkInvariants()
-    return stored
+    state._checkInvariants()
+    return state
   }
 }

@@ -76,16 +76,16 @@ struct StoredSections {
   private(set) var horizons: [(place: Int, horizon: VectorClock)] = []
 
   mutating func read(
-    _ section: WireSection, into stored: inout ReplicaState,
+    _ section: WireSection, into state: inout ReplicaState,
     _ part: inout WireReader
   ) throws(WireError) {
     switch section {
     case .device:
       hasDevice = true
-      stored.identity = try Identity(reading: &part, &stored.hybrid)
-    case .stability: try StoredSections.readStability(into: &stored, &part)
-    case .servers: try stored.identity.readPullDevices(&part)
-    case .digests: try stored.identity.readDigests(&part)
+      state.identity = try Identity(reading: &part, &state.hybrid)
+    case .stability: try StoredSections.readStability(into: &state, &part)
+    case .servers: try state.identity.readPullDevices(&part)
+    case .digests: try state.identity.readDigests(&part)
     case .horizons: try readHorizons(&part)
     case .prefixes: try readPrefixes(&part)
     case .range: break
@@ -127,7 +127,7 @@ struct StoredSections {
   }
 
   private static func readStability(
-    into stored: inout ReplicaState, _ part: inout WireReader
+    into state: inout ReplicaState, _ part: inout WireReader
   ) throws(WireError) {
     let start = part.offset
     let (cut, mark) = (try part.clock(), try part.clock())
@@ -141,8 +141,8 @@ struct StoredSections {
     try part.require(
       !cut.isEmpty || !mark.isEmpty || !passed.isEmpty, .notCanonical,
       "no section for an empty stability cut and mark", at: start)
-    stored.version.stabilityCut = cut
-    stored.stability = Stability(mark: mark, passed: passed)
+    state.version.stabilityCut = cut
+    state.stability = Stability(mark: mark, passed: passed)
   }
 }
 
@@ -164,11 +164,11 @@ extension ReplicaState {
   private init(
     reading bytes: UnsafeRawBufferPointer
   ) throws(WireError) {
-    var stored = ReplicaState(device: DeviceID(0), hybrid: HybridClock())
+    var state = ReplicaState(device: DeviceID(0), hybrid: HybridClock())
     var sections = StoredSections()
     var records = try RecordReader(validating: bytes, as: [.stored]) {
       section, part throws(WireError) in
-      try sections.read(section, into: &stored, &part)
+      try sections.read(section, into: &state, &part)
     }
     guard sections.hasDevice else {
       throw WireError(
@@ -176,14 +176,14 @@ extension ReplicaState {
         expected: "a section with the replica's own device")
     }
     for (device, interval) in records.head.saves.intervals {
-      stored.version.insert(interval.to, of: device)
+      state.version.insert(interval.to, of: device)
     }
-    let hasPrefixes = stored.version.setPrefixes(sections.prefixes)
+    let hasPrefixes = state.version.setPrefixes(sections.prefixes)
     var report = MergeReport()
     var refused: [RefusedPart] = []
-    let joined = stored.join(&records, [], .faults, &report, &refused)
-    guard hasPrefixes, stored.isConsistent, !records.hasFragments,
-      stored.restore(sections.horizons, of: joined.map(\.location))
+    let joined = state.join(&records, [], .faults, &report, &refused)
+    guard hasPrefixes, state.isConsistent, !records.hasFragments,
+      state.restore(sections.horizons, of: joined.map(\.location))
     else {
       throw WireError(
         code: .invalid, offset: bytes.count - WireChecksum.size,
@@ -191,8 +191,8 @@ extension ReplicaState {
           "digests, servers, horizons, prefixes and a stability cut that agree "
           + "with the saves")
     }
-    stored.recordAhead(joined, hasAdvanced: false)
-    self = stored
+    state.recordAhead(joined, hasAdvanced: false)
+    self = state
   }
 
   /// Whether the data other than records agrees with the saves.

@@ -12,42 +12,42 @@ struct PlacesBefore {
   init(_ transaction: Transaction) {
     schema = transaction.replica.schema
     undone = transaction.undone
-    let stored = transaction.replica.stored
+    let state = transaction.replica.current
     let records = transaction.pending.entries
     contents.reserveCapacity(2 * records.count)
     let order = RecordOrder.places(records.count) { records[$0].key }
     for i in records.indices {
       let entry = records[order.map { Int($0[i]) } ?? i]
-      add(entry.content, of: entry.key, in: stored)
+      add(entry.content, of: entry.key, in: state)
     }
   }
 
   private mutating func add(
-    _ record: PendingRecord, of id: RecordID, in stored: ReplicaState
+    _ record: PendingRecord, of id: RecordID, in state: ReplicaState
   ) {
     let rule = schema.deletion(of: id.entity)
-    let position = record.position ?? stored.positions[id]
+    let position = record.position ?? state.positions[id]
     let existence = UndoStep.Place(record: id, field: .existence)
     add(
-      FoundPlace(place: existence, field: 0, position: position), in: stored,
+      FoundPlace(place: existence, field: 0, position: position), in: state,
       rule)
     let fields =
-      position.map { stored.fieldsToChange(record, at: $0) }
+      position.map { state.fieldsToChange(record, at: $0) }
       ?? record.edits.entries.map { ($0.key, $0.content) }
     for (name, edit) in fields {
       var found = FoundPlace(
-        place: UndoStep.Place(record: id, field: stored.names[name]),
+        place: UndoStep.Place(record: id, field: state.names[name]),
         field: name, position: position)
-      let field = stored.field(at: found)
+      let field = state.field(at: found)
       let save = EditContext(
-        edit: edit, dot: Dot(stored.device, 0), time: .zero,
+        edit: edit, dot: Dot(state.device, 0), time: .zero,
         observed: record.observed[found.place.field], drops: record.drops,
         retraction: record.retractions[name])
       let moved = moved(by: edit, to: field)
       for element in field.read({ $0.elements(changedBy: save) })
       where moved.isEmpty || !moved.contains(element) {
         found.place.element = element
-        add(found, in: stored, rule)
+        add(found, in: state, rule)
       }
       for element in moved {
         found.place.element = element
@@ -68,9 +68,9 @@ struct PlacesBefore {
   }
 
   private mutating func add(
-    _ place: FoundPlace, in stored: ReplicaState, _ rule: DeletionRule
+    _ place: FoundPlace, in state: ReplicaState, _ rule: DeletionRule
   ) {
-    contents.append((place, stored.content(of: place, deletion: rule)))
+    contents.append((place, state.content(of: place, deletion: rule)))
   }
 
   /// Returns the changes of a save.
@@ -78,11 +78,11 @@ struct PlacesBefore {
   /// - Parameters:
   ///   - stored: The replica after the save.
   ///   - dot: The dot of the save, or `nil` if nothing was saved.
-  func changes(to stored: ReplicaState, by dot: Dot?) -> UndoStep {
+  func changes(to state: ReplicaState, by dot: Dot?) -> UndoStep {
     var undo = UndoStep(dot: dot, undone: undone)
     guard let dot else { return undo }
     let save = UndoStep.Point(
-      dot: dot, digest: stored.version[dot.device].digest)
+      dot: dot, digest: state.version[dot.device].digest)
     var changes = UndoChanges()
     changes.reserve(contents.count)
     var new: (id: RecordID, position: Int?)?
@@ -90,10 +90,10 @@ struct PlacesBefore {
       let id = place.place.record
       if place.position == nil {
         // The save created the record.
-        if new?.id != id { new = (id, stored.positions[id]) }
+        if new?.id != id { new = (id, state.positions[id]) }
         place.position = new?.position
       }
-      let change = stored.change(
+      let change = state.change(
         at: place, since: before, deletion: schema.deletion(of: id.entity),
         by: save)
       if let change { changes.append(change, at: place.place) }

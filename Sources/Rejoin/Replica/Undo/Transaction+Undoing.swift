@@ -25,16 +25,16 @@ extension Transaction {
     var fields: [FieldKey: FieldUndoing] = [:]
     for (place, change) in changes {
       // A restored backup, or another replica, may lack the save.
-      guard let rule, replica.stored.holds(change.save) else {
+      guard let rule, replica.current.holds(change.save) else {
         fields[place.field, default: FieldUndoing()].isLeft = true
         continue
       }
-      let found = replica.stored.find(place)
-      let now = replica.stored.content(of: found, deletion: rule)
+      let found = replica.current.find(place)
+      let now = replica.current.content(of: found, deletion: rule)
       fields[place.field, default: FieldUndoing()]
         .take(
           change, of: place.element, from: now,
-          in: replica.stored.field(at: found), as: replica.device)
+          in: replica.current.field(at: found), as: replica.device)
     }
     // If updates win, an edit would restore a deleted record. If deletions win,
     // it changes what the record hides, but a purge drops that.
@@ -67,7 +67,7 @@ extension Transaction {
     where definition.olderFields.contains(older) && !field.isEmpty {
       guard let key = definition.field(named: older.name), key.kind == .set,
         fields[key] == nil,
-        let saves = replica.stored.state(of: key, in: id)?.clock.entries,
+        let saves = replica.current.state(of: key, in: id)?.clock.entries,
         saves.contains(where: {
           $0.device != undone.device || $0.count > undone.sequence
         })
@@ -81,7 +81,7 @@ extension Transaction {
     _ field: FieldUndoing, of key: FieldKey, in id: RecordID
   ) {
     if field.isEmpty { return }
-    let name = replica.stored.names.intern(key)
+    let name = replica.current.names.intern(key)
     change(id) { record in
       record.retractions[name] = field.retraction
       if let edit = field.edit {
@@ -90,7 +90,7 @@ extension Transaction {
       }
       guard key == .existence else { return }
       record.mark = field.mark.map { $0 ? .alive : .deletion }
-      record.covered = field.covered.map(replica.stored.known)
+      record.covered = field.covered.map(replica.current.known)
       record.isFinal = field.isFinal
     }
   }
@@ -111,7 +111,7 @@ extension Transaction {
 
   /// The effect of the undo on each record.
   package var undoings: [RecordID: Undoing] {
-    let names = replica.stored.names
+    let names = replica.current.names
     var result: [RecordID: Undoing] = [:]
     for entry in pending.entries {
       let record = entry.content

@@ -7,7 +7,7 @@ import Testing
 @Suite struct SaveOfSeveralElementsTests {
   @Test func eachElementIsRemovedByItself() {
     let dot = Dot(DeviceID(1), 1)
-    var field = Causal<DotMap>()
+    var field = Causal<ORSetStore>()
     field.update(at: dot) {
       $0.mark(.string("a"), isIn: true, at: dot, seen: Everything())
       $0.mark(.string("b"), isIn: true, at: dot, seen: Everything())

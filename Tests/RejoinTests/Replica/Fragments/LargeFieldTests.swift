@@ -144,7 +144,7 @@ import Testing
       #expect(fragment.state.elements.count == 100, "\(round)")
     }
     let field = try #require(
-      a.stored.largeFields.values.first { $0.markCount > 0 })
+      a.current.largeFields.values.first { $0.markCount > 0 })
     #expect(field.markCount <= 2 * 100 + 16)
   }
 

@@ -53,7 +53,7 @@ import Testing
       })
     #expect(b.apply(part).hasFaults)
     #expect(b.record(Sailor.ada) == nil)
-    #expect(b.stored.records.isEmpty)
+    #expect(b.current.records.isEmpty)
   }
 
   @Test func anIntervalWaitsForWhatWasRefused() throws {
@@ -147,7 +147,7 @@ import Testing
     try b.edit { $0.tags.insert("x") }
     let sound = try #require(b.delta(since: c.version))
     #expect(sound.changes.contains { !$0.fragments.isEmpty })
-    b.stored.version.fork(a.device)
+    b.current.version.fork(a.device)
     try b.edit { $0.tags.insert("2") }
     let delta = try #require(b.delta(since: c.version))
     #expect(delta.changes.allSatisfy { $0.fragments.isEmpty })

@@ -78,7 +78,7 @@ import Testing
     let (backup, token) = try backupAndGoOn()
     let restored = Replica.opening(backup, token: token, as: 7)
     let emptied = FieldState(
-      Causal(store: DotMap(), context: CausalContext([a.device: 3])))
+      Causal(store: ORSetStore(), context: CausalContext([a.device: 3])))
     let part = Delta(emptied, of: FieldKey("others", .set), in: Sailor.ada)
     #expect(restored.apply(part).lastSaveBeforeRollback == Dot(a.device, 2))
   }

@@ -149,10 +149,10 @@ import Testing
       for i in 0..<1000 { ada.tags.insert("\(i)") }
     }
     for i in 1000..<1010 { try insert("\(i)", replica) }
-    let bounds = replica.stored.largeFields.values.compactMap(\.byteBound)
+    let bounds = replica.current.largeFields.values.compactMap(\.byteBound)
     #expect(bounds.count == 1)
     try insert("another", replica)
-    let grown = replica.stored.largeFields.values.compactMap(\.byteBound)
+    let grown = replica.current.largeFields.values.compactMap(\.byteBound)
     #expect(grown[0] > bounds[0] && grown[0] < bounds[0] + 200)
     let other = Replica.empty(2)
     replica.tell(other)
@@ -161,7 +161,7 @@ import Testing
     // A fragment adds its own bound.
     try insert("c", replica)
     replica.tell(other)
-    let joined = other.stored.largeFields.values.compactMap(\.byteBound)
+    let joined = other.current.largeFields.values.compactMap(\.byteBound)
     #expect(joined.count == 1)
   }
 
@@ -188,11 +188,11 @@ import Testing
       }
       let other = replicas[random.number(below: 4)]
       if other !== replica, random.number(below: 3) == 0 { replica.tell(other) }
-      for replica in replicas where replica.stored.recordCount > 0 {
-        let bytes = replica.stored.encodedRecord(at: 0).count
+      for replica in replicas where replica.current.recordCount > 0 {
+        let bytes = replica.current.encodedRecord(at: 0).count
         for isTight in [false, true] where !isTight || step % 20 == 0 {
           #expect(
-            replica.stored.byteBound(ofRecordAt: 0, isTight: isTight) >= bytes)
+            replica.current.byteBound(ofRecordAt: 0, isTight: isTight) >= bytes)
         }
       }
     }

@@ -181,7 +181,7 @@ import Testing
     try b.edit { $0.delete() }
     b.tell(a)
     #expect(marks(a).count == 2)
-    a.stored.version.stabilityCut = [a.device: 1, b.device: 2]
+    a.current.version.stabilityCut = [a.device: 1, b.device: 2]
     #expect(try a.purgeDeletedRecords().dot == nil)
   }
 

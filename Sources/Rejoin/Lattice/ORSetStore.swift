@@ -6,7 +6,7 @@
 /// It is the dot store of a set. An array contains the keys in the order of
 /// their insertion. Maps with a common past are therefore joined side by side,
 /// almost without look-ups.
-package struct DotMap: Sendable {
+package struct ORSetStore: Sendable {
   /// A key and its siblings.
   typealias Entry = (key: Value, siblings: Siblings<AddMark>)
 
@@ -39,7 +39,7 @@ package struct DotMap: Sendable {
 
   private mutating func reindex() {
     indices = [:]
-    guard places.count > DotMap.few else { return }
+    guard places.count > ORSetStore.few else { return }
     indices.reserveCapacity(places.count)
     for (i, entry) in places.enumerated() { indices[entry.key] = Int32(i) }
   }
@@ -48,7 +48,7 @@ package struct DotMap: Sendable {
   /// first.
   private func place(of key: Value, guess: Int = 0) -> Int? {
     if guess < places.count, places[guess].key == key { return guess }
-    if places.count <= DotMap.few {
+    if places.count <= ORSetStore.few {
       return places.firstIndex { $0.key == key }
     }
     return indices[key].map { Int($0) }
@@ -58,10 +58,10 @@ package struct DotMap: Sendable {
   ///
   /// A missing key is added without siblings.
   private mutating func place(adding key: Value) -> Int {
-    guard places.count > DotMap.few else {
+    guard places.count > ORSetStore.few else {
       if let place = place(of: key) { return place }
       places.append((key, Siblings()))
-      if places.count > DotMap.few { reindex() }
+      if places.count > ORSetStore.few { reindex() }
       return places.count - 1
     }
     // Hash the key only once, whether or not it is missing.
@@ -87,7 +87,7 @@ package struct DotMap: Sendable {
 
   /// Removes the keys without siblings if they are the majority.
   private mutating func compact() {
-    guard places.count > DotMap.few, count * 2 < places.count else { return }
+    guard places.count > ORSetStore.few, count * 2 < places.count else { return }
     places.removeAll { $0.siblings.isEmpty }
     reindex()
   }
@@ -133,8 +133,8 @@ package struct DotMap: Sendable {
   }
 }
 
-extension DotMap: Hashable {
-  package static func == (a: DotMap, b: DotMap) -> Bool {
+extension ORSetStore: Hashable {
+  package static func == (a: ORSetStore, b: ORSetStore) -> Bool {
     guard a.count == b.count else { return false }
     var guess = 0
     return a.entries.allSatisfy { entry in
@@ -158,7 +158,7 @@ extension DotMap: Hashable {
   }
 }
 
-extension DotMap: DotStore {
+extension ORSetStore: DotStore {
   /// Whether no key has siblings.
   package var isEmpty: Bool { count == 0 }
 
@@ -184,7 +184,7 @@ extension DotMap: DotStore {
   /// - Complexity: O(*n*) on average, where *n* is the number of keys in both
   ///   maps.
   package mutating func merge(
-    _ other: DotMap, seen: some DotSet, otherSeen: some DotSet
+    _ other: ORSetStore, seen: some DotSet, otherSeen: some DotSet
   ) {
     var isShared = Array(repeating: false, count: places.count)
     join(other, seen: seen, otherSeen: otherSeen) { isShared[$0] = true }
@@ -206,7 +206,7 @@ extension DotMap: DotStore {
   /// - Complexity: O(*k*) on average, where *k* is the number of keys in the
   ///   part.
   mutating func merge(
-    part: DotMap, lost: [Value], seen: some DotSet, otherSeen: some DotSet
+    part: ORSetStore, lost: [Value], seen: some DotSet, otherSeen: some DotSet
   ) {
     join(part, seen: seen, otherSeen: otherSeen) { _ in }
     for key in lost {
@@ -224,7 +224,7 @@ extension DotMap: DotStore {
   /// - Parameter note: A closure that gets the index of each key that this map
   ///   already had.
   private mutating func join(
-    _ other: DotMap, seen: some DotSet, otherSeen: some DotSet,
+    _ other: ORSetStore, seen: some DotSet, otherSeen: some DotSet,
     _ note: (Int) -> Void
   ) {
     let (nothing, count) = (Siblings<AddMark>(), places.count)
@@ -247,7 +247,7 @@ extension DotMap: DotStore {
   }
 }
 
-extension DotMap {
+extension ORSetStore {
   /// Traps in checked builds unless the invariants hold.
   @inline(__always)
   package func _checkInvariants() {
@@ -256,7 +256,7 @@ extension DotMap {
         count == entries.reduce(0) { sum, _ in sum + 1 },
         "\(count) keys are counted")
       precondition(
-        places.count <= DotMap.few && indices.isEmpty
+        places.count <= ORSetStore.few && indices.isEmpty
           || indices.count == places.count,
         "\(places.count) places, \(indices.count) indices")
       for (i, entry) in places.enumerated() {
@@ -279,7 +279,7 @@ package struct AddMark: Hashable, Sendable, Comparable {
   package static func < (a: AddMark, b: AddMark) -> Bool { false }
 }
 
-extension DotMap {
+extension ORSetStore {
   /// The elements, sorted.
   package var elements: [Value] { entries.map(\.key).sorted(byValue: \.self) }
 

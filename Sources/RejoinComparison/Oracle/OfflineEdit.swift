@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The change of one field by one device before it synced with the others.
-package struct FieldChange: Hashable, Sendable {
+/// The edit of one field by one device before it synced with the others.
+package struct OfflineEdit: Hashable, Sendable {
   /// The device.
   package let device: String
   /// The field.
   package let field: String
 }
 
-/// The fate of a field change.
+/// The fate of an offline edit.
 package enum Fate: Int, Hashable, Sendable, Comparable {
   /// The final record shows the whole change.
   case shown

@@ -6,12 +6,12 @@ import RejoinTesting
 import Testing
 
 /// Maps of so many keys that these are hashed, and keys that come and go.
-@Suite(.encodes) struct LargeDotMapTests {
+@Suite(.encodes) struct LargeORSetStoreTests {
   private typealias Mark = Siblings<AddMark>
 
   /// A map, and the same as a dictionary whose keys are joined one by one.
   private struct Pair {
-    var map = DotMap()
+    var map = ORSetStore()
     var plain: [Value: Mark] = [:]
 
     mutating func update(_ key: Value, _ change: (inout Mark) -> Void) {
@@ -38,7 +38,7 @@ import Testing
           && contents.allSatisfy { plain[$0.key] == $0.siblings })
       #expect(map.count == plain.count && map.isEmpty == plain.isEmpty)
       // In another order, without what has gone.
-      let again = DotMap(plain.map { (key: $0.key, siblings: $0.value) })
+      let again = ORSetStore(plain.map { (key: $0.key, siblings: $0.value) })
       #expect(map == again && again == map)
       #expect(map.hashValue == again.hashValue)
       #expect(map.dots == again.dots)
@@ -76,7 +76,7 @@ import Testing
   func mapsOfOtherKeysOrMarksDiffer(_ count: Int) {
     let mark = Mark(AddMark(), at: Dot(DeviceID(1), 1))
     let later = Mark(AddMark(), at: Dot(DeviceID(1), 2))
-    var (map, larger) = (DotMap(), DotMap())
+    var (map, larger) = (ORSetStore(), ORSetStore())
     for key in 0..<count { map[.int(Int64(key))] = mark }
     larger = map
     larger[.int(-1)] = mark
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func keysThatComeAndGoTakeNoMemory() {
-    var map = DotMap()
+    var map = ORSetStore()
     for i in 0..<10_000 as Range<Int64> {
       map[.int(i)] = Mark(AddMark(), at: Dot(DeviceID(1), UInt64(i) + 1))
       if i >= 20 { map[.int(i - 20)] = Mark() }

@@ -6,9 +6,9 @@ import Testing
 private let a = Dot(DeviceID(1), 1)
 private let b = Dot(DeviceID(2), 1)
 
-@Suite(.encodes) struct DotMapTests {
-  private func map(_ pairs: [(String, Dot)]) -> DotMap {
-    var map = DotMap()
+@Suite(.encodes) struct ORSetStoreTests {
+  private func map(_ pairs: [(String, Dot)]) -> ORSetStore {
+    var map = ORSetStore()
     for (key, dot) in pairs {
       map[.string(key)].insert(AddMark(), at: dot)
     }
@@ -16,9 +16,9 @@ private let b = Dot(DeviceID(2), 1)
   }
 
   private func join(
-    _ mine: DotMap, seen: [Dot], _ theirs: DotMap,
+    _ mine: ORSetStore, seen: [Dot], _ theirs: ORSetStore,
     otherSeen: [Dot]
-  ) -> DotMap {
+  ) -> ORSetStore {
     var all = mine
     all.merge(
       theirs, seen: CausalContext(dots: seen),
@@ -59,7 +59,7 @@ private let b = Dot(DeviceID(2), 1)
     #expect(!map.isEmpty)
     map.drop(seen: VectorClock(a))
     #expect(map.isEmpty)
-    #expect(map == DotMap())
+    #expect(map == ORSetStore())
     #expect(map.impliesContext([:]))
     #expect(!map.impliesContext(VectorClock(a)))
   }
