@@ -8,7 +8,7 @@ package struct FieldReader {
   var saves: SaveTable
   private(set) var isBuilding: Bool
   private var isValidating: Bool
-  /// The place of the last save that a field referred to.
+  /// The index of the last save that a field referred to.
   var last = -1
   /// The device of the last save that was looked up.
   private var current = 0
@@ -39,7 +39,7 @@ package struct FieldReader {
     dots = StoreDots(count: saves.lines.count)
     for (i, line) in saves.lines.enumerated() {
       guard let end = line.interval?.to else { continue }
-      stamp(saves.place(of: end.sequence, of: i), at: end.time.rawValue)
+      stamp(saves.index(of: end.sequence, of: i), at: end.time.rawValue)
     }
   }
 
@@ -129,21 +129,21 @@ extension FieldReader {
   /// - Parameter bits: The number of low bits that contain flags.
   mutating func reference(
     isFirst: Bool, flags bits: UInt64 = 0
-  ) throws(WireError) -> (place: Int, flags: UInt64) {
+  ) throws(WireError) -> (index: Int, flags: UInt64) {
     let start = bytes.offset
     let code = try bytes.varint()
-    last = try place(
+    last = try index(
       last + 1, movedBy: code >> bits, isSigned: isFirst, at: start)
     if isValidating { saves.saves[last].uses.insert(.isReferred) }
     return (last, code & (1 << bits - 1))
   }
 
-  /// Returns the place at a distance from another place.
-  func place(
-    _ place: Int, movedBy distance: UInt64, isSigned: Bool, at start: Int
+  /// Returns the index at a distance from another index.
+  func index(
+    _ index: Int, movedBy distance: UInt64, isSigned: Bool, at start: Int
   ) throws(WireError) -> Int {
     let moved = isSigned ? Int64(zigzag: distance) : Int64(clamping: distance)
-    let (result, overflow) = Int64(place).addingReportingOverflow(moved)
+    let (result, overflow) = Int64(index).addingReportingOverflow(moved)
     try bytes.require(
       !overflow && result >= 0 && result < Int64(saves.count), .invalid,
       "a reference to one of \(saves.count) saves", at: start)
@@ -153,13 +153,13 @@ extension FieldReader {
   /// Reads the difference between the timestamps of a write and its save.
   ///
   /// - Returns: The timestamp of the write.
-  mutating func readTime(of place: Int) throws(WireError) -> Timestamp {
+  mutating func readTime(of index: Int) throws(WireError) -> Timestamp {
     let start = bytes.offset
-    let (time, overflow) = saves.saves[place].time
+    let (time, overflow) = saves.saves[index].time
       .addingReportingOverflow(try bytes.varint())
     try bytes.require(!overflow, .invalid, "a timestamp of 64 bits", at: start)
-    isExact = time == saves.saves[place].time
-    stamp(place, at: time)
+    isExact = time == saves.saves[index].time
+    stamp(index, at: time)
     return Timestamp(rawValue: time)
   }
 
@@ -169,32 +169,32 @@ extension FieldReader {
   }
 
   /// Records that the message uses a timestamp of a save.
-  mutating func stamp(_ place: Int, at time: UInt64) {
+  mutating func stamp(_ index: Int, at time: UInt64) {
     if !isValidating { return }
-    let isExact = time == saves.saves[place].time
-    saves.saves[place].uses.formUnion(
+    let isExact = time == saves.saves[index].time
+    saves.saves[index].uses.formUnion(
       isExact
         ? [.isReferred, .isStamped, .isExact] : [.isReferred, .isStamped])
   }
 
-  /// Returns the place of the save of the last field, or `nil` unless the field
+  /// Returns the index of the save of the last field, or `nil` unless the field
   /// is a register with one write that has its save's timestamp.
   func onlyExactWrite(of kind: FieldKind) -> Int? {
     kind == .register && count == 1 && !hasRemainder && isExact ? last : nil
   }
 
   /// Returns the dot of a save and the index of its device.
-  mutating func dot(at place: Int) -> (dot: Dot, line: Int) {
-    if !saves.places(of: current).contains(place) {
-      current = saves.line(at: place)
+  mutating func dot(at index: Int) -> (dot: Dot, line: Int) {
+    if !saves.indices(of: current).contains(index) {
+      current = saves.line(at: index)
     }
     let device = saves.lines[current].device
-    return (Dot(device, saves.saves[place].sequence), current)
+    return (Dot(device, saves.saves[index].sequence), current)
   }
 
   /// Returns the dot of a save in the store and the index of its device.
-  mutating func storeDot(at place: Int) -> (dot: Dot, line: Int) {
-    let (dot, line) = dot(at: place)
+  mutating func storeDot(at index: Int) -> (dot: Dot, line: Int) {
+    let (dot, line) = dot(at: index)
     dots.insert(dot.sequence, line)
     return (dot, line)
   }

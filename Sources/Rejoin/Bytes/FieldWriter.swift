@@ -5,7 +5,7 @@ package struct FieldWriter {
   var out: WireWriter
   let kind: WireKind
   let saves: SaveTable
-  /// The place of the last save that a field referred to.
+  /// The index of the last save that a field referred to.
   var last = -1
 
   /// The current fragment, or `nil` for a whole field.
@@ -15,7 +15,7 @@ package struct FieldWriter {
   /// runs.
   private var current = 0
   /// The last save that was found, because fields of one save come in runs.
-  private var found: (dot: Dot, place: Int)?
+  private var found: (dot: Dot, index: Int)?
 
   init(_ kind: WireKind, _ saves: SaveTable) {
     (out, self.kind, self.saves) = (WireWriter(kind), kind, saves)
@@ -40,12 +40,12 @@ package struct FieldWriter {
     return current
   }
 
-  /// Returns the place of a save.
-  mutating func place(of dot: Dot) -> Int {
-    if let found, found.dot == dot { return found.place }
-    let place = saves.place(of: dot.sequence, of: line(of: dot.device))
-    found = (dot, place)
-    return place
+  /// Returns the index of a save.
+  mutating func index(of dot: Dot) -> Int {
+    if let found, found.dot == dot { return found.index }
+    let index = saves.index(of: dot.sequence, of: line(of: dot.device))
+    found = (dot, index)
+    return index
   }
 
   /// Writes the distance to a save from the last reference.
@@ -58,12 +58,12 @@ package struct FieldWriter {
   mutating func reference(
     to dot: Dot, isFirst: Bool, flags: (UInt64, bits: UInt64) = (0, 0)
   ) -> UInt64 {
-    let place = place(of: dot)
+    let index = index(of: dot)
     let distance =
-      isFirst ? Int64(place - last - 1).zigzag : UInt64(place - last - 1)
-    last = place
+      isFirst ? Int64(index - last - 1).zigzag : UInt64(index - last - 1)
+    last = index
     out.varint(distance << flags.bits | flags.0)
-    return saves.saves[place].time
+    return saves.saves[index].time
   }
 
   /// Writes the entries of a clock, each greater than the entry of `base`.

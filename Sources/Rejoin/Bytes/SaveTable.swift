@@ -3,7 +3,7 @@
 /// The devices, saves and intervals of a message.
 ///
 /// A message lists each save once, with its timestamp. Fields refer to a save
-/// by its index among all saves, its *place*.
+/// by its *index* among all saves.
 ///
 /// The table takes at most 16 times the bytes of a received message. A save
 /// takes 24 bytes here and at least 2 in the message. A device takes 80 bytes
@@ -20,7 +20,7 @@ struct SaveTable: Sendable {
 
   struct Line: DeviceEntry {
     let device: DeviceID
-    /// The place of the device's first save.
+    /// The index of the device's first save.
     let start: Int32
     /// The greatest sequence number of the device that the message refers to.
     var latest: UInt64 = 0
@@ -58,31 +58,31 @@ struct SaveTable: Sendable {
     if sequence > lines[line].latest { lines[line].latest = sequence }
   }
 
-  /// Returns the places of a device's saves.
-  func places(of line: Int) -> Range<Int> {
+  /// Returns the indices of a device's saves.
+  func indices(of line: Int) -> Range<Int> {
     let end = line + 1 < lines.count ? Int(lines[line + 1].start) : count
     return Int(lines[line].start)..<end
   }
 
-  /// Returns the place of a device's save.
-  func place(of sequence: UInt64, of line: Int) -> Int {
-    let places = places(of: line)
-    let first = saves[places.lowerBound].sequence
+  /// Returns the index of a device's save.
+  func index(of sequence: UInt64, of line: Int) -> Int {
+    let range = indices(of: line)
+    let first = saves[range.lowerBound].sequence
     // If the numbers are contiguous, no search is needed.
     let guess = sequence - first
-    if guess < UInt64(places.count),
-      saves[places.lowerBound + Int(guess)].sequence == sequence
+    if guess < UInt64(range.count),
+      saves[range.lowerBound + Int(guess)].sequence == sequence
     {
-      return places.lowerBound + Int(guess)
+      return range.lowerBound + Int(guess)
     }
-    return saves[places].partitioningIndex { $0.sequence >= sequence }
+    return saves[range].partitioningIndex { $0.sequence >= sequence }
   }
 
   /// Returns the index of the device of a save.
   ///
   /// If several devices have one start, the last one contains the save.
-  func line(at place: Int) -> Int {
-    lines.partitioningIndex { $0.start > place } - 1
+  func line(at index: Int) -> Int {
+    lines.partitioningIndex { $0.start > index } - 1
   }
 
   /// Returns the greatest sequence number of a device in the message, or zero.
@@ -117,9 +117,9 @@ extension SaveTable {
           $0.device < $1.device && $0.start <= $1.start
         }, "the devices or their saves are not sorted")
       for line in lines.indices {
-        for place in places(of: line) {
+        for index in indices(of: line) {
           precondition(
-            self.place(of: saves[place].sequence, of: line) == place,
+            self.index(of: saves[index].sequence, of: line) == index,
             "a save of \(lines[line].device) is not found")
         }
       }
@@ -136,12 +136,12 @@ extension SaveTable {
     for i in lines.indices {
       out.device(lines[i].device)
       out.varint(
-        UInt64(places(of: i).count) << 3 | UInt64(flags(of: i).rawValue))
+        UInt64(indices(of: i).count) << 3 | UInt64(flags(of: i).rawValue))
     }
     var times = TimeChain()
     for (i, line) in lines.enumerated() {
       var last: UInt64 = 0
-      for save in saves[places(of: i)] {
+      for save in saves[indices(of: i)] {
         out.varint(save.sequence - last - 1)
         times.write(save.time, to: &out)
         last = save.sequence
@@ -149,8 +149,8 @@ extension SaveTable {
       guard let interval = line.interval else { continue }
       let (from, to) = (interval.from, interval.to)
       if flags(of: i).contains(.endsElsewhere) {
-        let end = place(of: to.sequence, of: i)
-        out.varint(places(of: i).upperBound - 1 - end)
+        let end = index(of: to.sequence, of: i)
+        out.varint(indices(of: i).upperBound - 1 - end)
         out.varint(to.time.rawValue - saves[end].time)
       }
       // Readers refuse the message if the interval is empty.
@@ -161,7 +161,7 @@ extension SaveTable {
 
   private func flags(of line: Int) -> Flags {
     guard let to = lines[line].interval?.to else { return [] }
-    let last = saves[places(of: line).upperBound - 1]
+    let last = saves[indices(of: line).upperBound - 1]
     var flags: Flags = to.isForked ? [.hasInterval, .isForked] : .hasInterval
     if (last.sequence, last.time) != (to.sequence, to.time.rawValue) {
       flags.insert(.endsElsewhere)
@@ -182,7 +182,7 @@ extension SaveTable {
     var times = TimeChain()
     for line in lines.indices {
       var last: UInt64 = 0
-      for _ in places(of: line) {
+      for _ in indices(of: line) {
         last = try reader.number(after: last)
         let time = try times.read(from: &reader)
         saves.append(Save(sequence: last, time: time))
@@ -216,18 +216,18 @@ extension SaveTable {
   private mutating func readInterval(
     of line: Int, _ reader: inout WireReader
   ) throws(WireError) {
-    let (start, places) = (reader.offset, places(of: line))
+    let (start, range) = (reader.offset, indices(of: line))
     let flags = lines[line].flags
     var (distance, extra) = (0 as UInt64, 0 as UInt64)
     if flags.contains(.endsElsewhere) {
       (distance, extra) = (try reader.varint(), try reader.varint())
       try reader.require(
-        distance < UInt64(places.count) && (distance > 0 || extra > 0),
+        distance < UInt64(range.count) && (distance > 0 || extra > 0),
         .invalid,
         "the end of an interval at one of the saves, but not the last exactly",
         at: start)
     }
-    let end = saves[places.upperBound - 1 - Int(distance)]
+    let end = saves[range.upperBound - 1 - Int(distance)]
     let step =
       reader.kind.startsAtZero ? end.sequence - 1 : try reader.varint()
     let (time, overflow) = end.time.addingReportingOverflow(extra)

@@ -83,7 +83,7 @@ package enum WireKind: UInt8, CaseIterable {
   case undoStep = 0x75  // u
 
   /// The first byte of every message: `R`.
-  static let mark: UInt8 = 0x52
+  static let firstByte: UInt8 = 0x52
 
   /// The third byte of every message, which is the version of the format.
   ///

@@ -43,7 +43,8 @@ package struct WireReader {
       throw fail(
         .truncated, bytes.count, "a header of three bytes: R, kind, version")
     }
-    guard bytes[0] == WireKind.mark, let kind = WireKind(rawValue: bytes[1])
+    guard bytes[0] == WireKind.firstByte,
+      let kind = WireKind(rawValue: bytes[1])
     else {
       throw fail(
         .unrecognizedFormat, 0, "a message that begins with R and its kind")

@@ -9,7 +9,7 @@ struct WireWriter {
     bytes = []
     // Enough for the delta of one save from one device.
     bytes.reserveCapacity(160)
-    bytes += [WireKind.mark, kind.rawValue, WireKind.version]
+    bytes += [WireKind.firstByte, kind.rawValue, WireKind.version]
   }
 
   /// Starts a section of a message.

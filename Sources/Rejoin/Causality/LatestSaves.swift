@@ -29,7 +29,7 @@ package struct LatestSaves: Hashable, Sendable {
   ///
   /// - Complexity: O(log *r*), where *r* is the number of devices.
   package subscript(device: DeviceID) -> DeviceSave {
-    place(of: device).map { saves[$0] } ?? .none
+    index(of: device).map { saves[$0] } ?? .none
   }
 
   /// The devices and their latest saves, sorted by device.
@@ -38,19 +38,19 @@ package struct LatestSaves: Hashable, Sendable {
       .map { (device: $0, save: $1) }
   }
 
-  private func place(of device: DeviceID) -> Int? {
-    let place = vectorClock.entries.position(of: device)
+  private func index(of device: DeviceID) -> Int? {
+    let index = vectorClock.entries.position(of: device)
     let isHeld =
-      place < saves.count && vectorClock.entries[place].device == device
-    return isHeld ? place : nil
+      index < saves.count && vectorClock.entries[index].device == device
+    return isHeld ? index : nil
   }
 
   /// Adds the latest save of a device by a join.
   package mutating func insert(_ save: DeviceSave, of device: DeviceID) {
     guard save.sequence > 0 else { return }
-    if let place = place(of: device) {
-      saves[place] = saves[place].joined(save)
-      hasForks = hasForks || saves[place].isForked
+    if let index = index(of: device) {
+      saves[index] = saves[index].joined(save)
+      hasForks = hasForks || saves[index].isForked
     } else {
       saves.insert(save, at: vectorClock.entries.position(of: device))
       hasForks = hasForks || save.isForked
@@ -61,8 +61,8 @@ package struct LatestSaves: Hashable, Sendable {
 
   /// Marks a device as forked if it has saves.
   mutating func fork(_ device: DeviceID) {
-    guard let place = place(of: device) else { return }
-    saves[place].isForked = true
+    guard let index = index(of: device) else { return }
+    saves[index].isForked = true
     hasForks = true
   }
 

@@ -134,8 +134,8 @@ extension CausalContext: DotSet {
 extension [Dot] {
   /// Returns whether a sorted array contains `dot`.
   fileprivate func contains(sorted dot: Dot) -> Bool {
-    let place = partitioningIndex { $0 >= dot }
-    return place < count && self[place] == dot
+    let index = partitioningIndex { $0 >= dot }
+    return index < count && self[index] == dot
   }
 }
 

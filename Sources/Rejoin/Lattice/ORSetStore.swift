@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A map from keys to siblings that is joined key by key under one causal
-/// context.
+/// The dot store of an OR-set: the elements, each with the marks that inserted
+/// it.
 ///
-/// It is the dot store of a set. An array contains the keys in the order of
-/// their insertion. Maps with a common past are therefore joined side by side,
-/// almost without look-ups.
+/// An OR-set is a `Causal` of this store, which joins the elements one by one
+/// under one causal context. An array contains them in the order of their
+/// insertion. Sets with a common past are therefore joined side by side, almost
+/// without look-ups.
 package struct ORSetStore: Sendable {
   /// A key and its siblings.
   typealias Entry = (key: Value, siblings: Siblings<AddMark>)
@@ -17,21 +18,21 @@ package struct ORSetStore: Sendable {
   ///
   /// A key without siblings may return. It stays in the array until most keys
   /// have no siblings.
-  private var places: [Entry] = []
-  /// The inverse of `places`, or empty while there are few.
+  private var slots: [Entry] = []
+  /// The inverse of `slots`, or empty while there are few.
   private var indices: [Value: Int32] = [:]
   /// The number of keys with siblings.
   package private(set) var count = 0
 
   /// The number of keys, including those without siblings.
-  var placeCount: Int { places.count }
+  var slotCount: Int { slots.count }
 
   /// Creates an empty map.
   package init() {}
 
   /// Creates a map from distinct canonical keys with at least one sibling each.
   init(_ entries: [(key: Value, siblings: Siblings<AddMark>)]) {
-    places = entries
+    slots = entries
     count = entries.count
     reindex()
     _checkInvariants()
@@ -39,17 +40,17 @@ package struct ORSetStore: Sendable {
 
   private mutating func reindex() {
     indices = [:]
-    guard places.count > ORSetStore.few else { return }
-    indices.reserveCapacity(places.count)
-    for (i, entry) in places.enumerated() { indices[entry.key] = Int32(i) }
+    guard slots.count > ORSetStore.few else { return }
+    indices.reserveCapacity(slots.count)
+    for (i, entry) in slots.enumerated() { indices[entry.key] = Int32(i) }
   }
 
   /// Returns the index of a key, which is compared with the key at `guess`
   /// first.
-  private func place(of key: Value, guess: Int = 0) -> Int? {
-    if guess < places.count, places[guess].key == key { return guess }
-    if places.count <= ORSetStore.few {
-      return places.firstIndex { $0.key == key }
+  private func index(of key: Value, guess: Int = 0) -> Int? {
+    if guess < slots.count, slots[guess].key == key { return guess }
+    if slots.count <= ORSetStore.few {
+      return slots.firstIndex { $0.key == key }
     }
     return indices[key].map { Int($0) }
   }
@@ -57,27 +58,27 @@ package struct ORSetStore: Sendable {
   /// Returns the index of a key.
   ///
   /// A missing key is added without siblings.
-  private mutating func place(adding key: Value) -> Int {
-    guard places.count > ORSetStore.few else {
-      if let place = place(of: key) { return place }
-      places.append((key, Siblings()))
-      if places.count > ORSetStore.few { reindex() }
-      return places.count - 1
+  private mutating func index(adding key: Value) -> Int {
+    guard slots.count > ORSetStore.few else {
+      if let index = index(of: key) { return index }
+      slots.append((key, Siblings()))
+      if slots.count > ORSetStore.few { reindex() }
+      return slots.count - 1
     }
     // Hash the key only once, whether or not it is missing.
-    let new = Int32(places.count)
-    let place = { (place: inout Int32) in place }(&indices[key, default: new])
-    if place == new { places.append((key, Siblings())) }
-    return Int(place)
+    let new = Int32(slots.count)
+    let index = { (index: inout Int32) in index }(&indices[key, default: new])
+    if index == new { slots.append((key, Siblings())) }
+    return Int(index)
   }
 
   /// Changes the siblings at an index.
   private mutating func change<Result>(
-    at place: Int, _ change: (inout Siblings<AddMark>) -> Result
+    at index: Int, _ change: (inout Siblings<AddMark>) -> Result
   ) -> Result {
-    let wasEmpty = places[place].siblings.isEmpty
-    let result = change(&places[place].siblings)
-    switch (wasEmpty, places[place].siblings.isEmpty) {
+    let wasEmpty = slots[index].siblings.isEmpty
+    let result = change(&slots[index].siblings)
+    switch (wasEmpty, slots[index].siblings.isEmpty) {
     case (false, true): count -= 1
     case (true, false): count += 1
     default: break
@@ -87,8 +88,8 @@ package struct ORSetStore: Sendable {
 
   /// Removes the keys without siblings if they are the majority.
   private mutating func compact() {
-    guard places.count > ORSetStore.few, count * 2 < places.count else { return }
-    places.removeAll { $0.siblings.isEmpty }
+    guard slots.count > ORSetStore.few, count * 2 < slots.count else { return }
+    slots.removeAll { $0.siblings.isEmpty }
     reindex()
   }
 
@@ -96,7 +97,7 @@ package struct ORSetStore: Sendable {
   ///
   /// - Complexity: O(1) on average.
   package internal(set) subscript(key: Value) -> Siblings<AddMark> {
-    get { place(of: key).map { places[$0].siblings } ?? Siblings() }
+    get { index(of: key).map { slots[$0].siblings } ?? Siblings() }
     set { update(key) { $0 = newValue } }
   }
 
@@ -106,14 +107,14 @@ package struct ORSetStore: Sendable {
   ) -> Result {
     // Equal keys must have equal bytes, but −0 equals 0, and all NaNs are
     // equal.
-    let result = self.change(at: place(adding: key.canonical), change)
+    let result = self.change(at: index(adding: key.canonical), change)
     compact()
     return result
   }
 
   /// The keys with their siblings, in no particular order.
   var entries: some Sequence<Entry> {
-    places.lazy.filter { !$0.siblings.isEmpty }
+    slots.lazy.filter { !$0.siblings.isEmpty }
   }
 
   /// The keys with their siblings, sorted by key.
@@ -125,8 +126,8 @@ package struct ORSetStore: Sendable {
 
   /// Removes all siblings with dots in `seen`.
   mutating func drop(seen: some DotSet) {
-    for place in places.indices {
-      change(at: place) { $0.drop(seen: seen) }
+    for index in slots.indices {
+      change(at: index) { $0.drop(seen: seen) }
     }
     compact()
     _checkInvariants()
@@ -138,11 +139,11 @@ extension ORSetStore: Hashable {
     guard a.count == b.count else { return false }
     var guess = 0
     return a.entries.allSatisfy { entry in
-      guard let place = b.place(of: entry.key, guess: guess) else {
+      guard let index = b.index(of: entry.key, guess: guess) else {
         return false
       }
-      guess = place + 1
-      return b.places[place].siblings == entry.siblings
+      guess = index + 1
+      return b.slots[index].siblings == entry.siblings
     }
   }
 
@@ -186,11 +187,11 @@ extension ORSetStore: DotStore {
   package mutating func merge(
     _ other: ORSetStore, seen: some DotSet, otherSeen: some DotSet
   ) {
-    var isShared = Array(repeating: false, count: places.count)
+    var isShared = Array(repeating: false, count: slots.count)
     join(other, seen: seen, otherSeen: otherSeen) { isShared[$0] = true }
     let nothing = Siblings<AddMark>()
-    for place in isShared.indices where !isShared[place] {
-      change(at: place) {
+    for index in isShared.indices where !isShared[index] {
+      change(at: index) {
         $0.merge(nothing, seen: seen, otherSeen: otherSeen)
       }
     }
@@ -210,8 +211,8 @@ extension ORSetStore: DotStore {
   ) {
     join(part, seen: seen, otherSeen: otherSeen) { _ in }
     for key in lost {
-      guard let place = place(of: key) else { continue }
-      change(at: place) {
+      guard let index = index(of: key) else { continue }
+      change(at: index) {
         $0.merge(Siblings(), seen: seen, otherSeen: otherSeen)
       }
     }
@@ -227,20 +228,20 @@ extension ORSetStore: DotStore {
     _ other: ORSetStore, seen: some DotSet, otherSeen: some DotSet,
     _ note: (Int) -> Void
   ) {
-    let (nothing, count) = (Siblings<AddMark>(), places.count)
+    let (nothing, count) = (Siblings<AddMark>(), slots.count)
     var guess = 0
     for (key, theirs) in other.entries {
-      guard let place = place(of: key, guess: guess) else {
+      guard let index = index(of: key, guess: guess) else {
         var mine = nothing
         mine.merge(theirs, seen: seen, otherSeen: otherSeen)
-        if !mine.isEmpty { change(at: self.place(adding: key)) { $0 = mine } }
+        if !mine.isEmpty { change(at: self.index(adding: key)) { $0 = mine } }
         continue
       }
-      guess = place + 1
-      if place < count { note(place) }
+      guess = index + 1
+      if index < count { note(index) }
       // Most keys have the same siblings on both sides.
-      if places[place].siblings == theirs { continue }
-      change(at: place) {
+      if slots[index].siblings == theirs { continue }
+      change(at: index) {
         $0.merge(theirs, seen: seen, otherSeen: otherSeen)
       }
     }
@@ -256,12 +257,12 @@ extension ORSetStore {
         count == entries.reduce(0) { sum, _ in sum + 1 },
         "\(count) keys are counted")
       precondition(
-        places.count <= ORSetStore.few && indices.isEmpty
-          || indices.count == places.count,
-        "\(places.count) places, \(indices.count) indices")
-      for (i, entry) in places.enumerated() {
+        slots.count <= ORSetStore.few && indices.isEmpty
+          || indices.count == slots.count,
+        "\(slots.count) slots, \(indices.count) indices")
+      for (i, entry) in slots.enumerated() {
         precondition(
-          place(of: entry.key) == i, "\(entry.key) is twice or not found")
+          index(of: entry.key) == i, "\(entry.key) is twice or not found")
         guard case .double(let number) = entry.key else { continue }
         precondition(
           number.bitPattern == Value.canonicalBits(number),

@@ -70,8 +70,8 @@ package struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
     case .one, .many: break
     }
     let others = filter { $0.dot != dot }
-    let place = others.firstIndex { dot < $0.dot } ?? others.count
-    self = Siblings(sorted: others[..<place] + [new] + others[place...])
+    let index = others.firstIndex { dot < $0.dot } ?? others.count
+    self = Siblings(sorted: others[..<index] + [new] + others[index...])
   }
 }
 
@@ -196,8 +196,8 @@ extension Siblings: DotStore {
     case .none: return nil
     case .one(let only): return only.dot == dot ? only : nil
     case .many(let all):
-      let place = all.partitioningIndex { $0.dot >= dot }
-      return place < all.count && all[place].dot == dot ? all[place] : nil
+      let index = all.partitioningIndex { $0.dot >= dot }
+      return index < all.count && all[index].dot == dot ? all[index] : nil
     }
   }
 
@@ -217,16 +217,16 @@ extension Siblings: DotStore {
     union.removeAll { otherSeen.contains($0.dot) && other[$0.dot] == nil }
     var new: [Element] = []
     for theirs in other {
-      let place = union.partitioningIndex { $0.dot >= theirs.dot }
-      if place < union.count, union[place].dot == theirs.dot {
-        union[place] = union[place].joined(theirs)
+      let index = union.partitioningIndex { $0.dot >= theirs.dot }
+      if index < union.count, union[index].dot == theirs.dot {
+        union[index] = union[index].joined(theirs)
       } else if !seen.contains(theirs.dot) {
         new.append(theirs)
       }
     }
     if new.count == 1 {
-      let place = union.partitioningIndex { $0.dot >= new[0].dot }
-      union.insert(new[0], at: place)
+      let index = union.partitioningIndex { $0.dot >= new[0].dot }
+      union.insert(new[0], at: index)
     } else if !new.isEmpty {
       // The sort finds the two runs and merges them.
       union += new

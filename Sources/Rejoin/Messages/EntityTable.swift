@@ -16,10 +16,10 @@ extension WireWriter {
   }
 
   /// Writes the indices of a record's fields in the table.
-  mutating func layout(_ places: [Int32]) {
-    pair(places.count, Int(places[0]))
-    for i in places.indices.dropFirst() {
-      varint(Int(places[i] - places[i - 1]) - 1)
+  mutating func layout(_ indices: [Int32]) {
+    pair(indices.count, Int(indices[0]))
+    for i in indices.indices.dropFirst() {
+      varint(Int(indices[i] - indices[i - 1]) - 1)
     }
   }
 

@@ -92,7 +92,7 @@ struct MessageContent {
 
   /// Sorts the choices by ID and groups them by entity.
   private mutating func group() {
-    let order = RecordOrder.places(choices.count) {
+    let order = RecordOrder.indices(choices.count) {
       records[Int(choices[$0].position)].id
     }
     if let order { choices = order.map { choices[Int($0)] } }

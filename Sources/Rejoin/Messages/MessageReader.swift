@@ -64,7 +64,7 @@ struct MessageReader {
     (next, emptied, onlySave) = (0, nil, nil)
     fields.isFragment = false
     if isOfOneSave {
-      fields.last = try fields.place(
+      fields.last = try fields.index(
         fields.last + 1, movedBy: head >> 3, isSigned: true, at: start)
     } else if head >> 3 > 0 {
       throw fields.bytes.error(
@@ -80,7 +80,7 @@ struct MessageReader {
   ///   `nil` after the last field. If the reader only validates, the state is
   ///   empty.
   mutating func nextField() throws(WireError) -> (
-    place: Int, state: FieldState
+    index: Int, state: FieldState
   )? {
     guard next < table.fields.count else {
       try fields.bytes.require(
@@ -88,11 +88,11 @@ struct MessageReader {
         "the short form of the record", at: start)
       return nil
     }
-    let place = Int(table.fields[next])
+    let index = Int(table.fields[next])
     defer { next += 1 }
-    let kind = table.columns[place].key.kind
+    let kind = table.columns[index].key.kind
     return (
-      place, isOfOneSave ? try readValue(kind) : try readField(kind)
+      index, isOfOneSave ? try readValue(kind) : try readField(kind)
     )
   }
 

@@ -8,7 +8,7 @@ struct MessageWriter {
   private let start: Int
   /// The index of each field in the entity's table, by number, or −1 if the
   /// entity does not have the field.
-  private var places: [Int32]
+  private var fieldIndices: [Int32]
   /// The fields of the current or the previous record, in the order of the
   /// record's slots.
   private var fields: [Field] = []
@@ -22,7 +22,7 @@ struct MessageWriter {
 
   /// A field, as its index in the entity's table and in the record's slots.
   private struct Field: Equatable {
-    let place: Int32
+    let index: Int32
     let slot: Int32
   }
 
@@ -51,7 +51,7 @@ struct MessageWriter {
     }
     writer = FieldWriter(kind, saves.table())
     (self.content, self.range) = (content, range)
-    places = Array(repeating: -1, count: content.names.count)
+    fieldIndices = Array(repeating: -1, count: content.names.count)
     writer.out.pair(writer.saves.lines.count, content.entities.count)
     writer.saves.write(to: &writer.out, as: kind)
     start = writer.out.bytes.count
@@ -83,7 +83,7 @@ struct MessageWriter {
   ) {
     let numbers = writeTable(entity, choices)
     // Reset them one by one: other entities may have many more fields.
-    defer { for number in numbers { places[Int(number)] = -1 } }
+    defer { for number in numbers { fieldIndices[Int(number)] = -1 } }
     (fields, sorted, layout) = ([], [], [])
     var previous: String?
     for choice in choices {
@@ -121,15 +121,15 @@ struct MessageWriter {
       let slots = content.records[Int(choice.position)].slots
       content.forEachField(of: choice) { slot in
         let number = slots[slot].name
-        guard places[Int(number)] < 0 else { return }
-        places[Int(number)] = 0
+        guard fieldIndices[Int(number)] < 0 else { return }
+        fieldIndices[Int(number)] = 0
         numbers.append(number)
       }
     }
     let names = content.names
     numbers.sort { names[$0] < names[$1] }
-    for (place, number) in numbers.enumerated() {
-      places[Int(number)] = Int32(place)
+    for (index, number) in numbers.enumerated() {
+      fieldIndices[Int(number)] = Int32(index)
     }
     writer.out.entity(entity.text, numbers.lazy.map { names[$0] })
     return numbers
@@ -167,7 +167,7 @@ struct MessageWriter {
     }
   }
 
-  /// Returns the place of the only save in the record, or `nil` if the record
+  /// Returns the index of the only save in the record, or `nil` if the record
   /// needs the long form.
   ///
   /// In the short form, each field is one write with the save's timestamp.
@@ -181,8 +181,8 @@ struct MessageWriter {
         content.fragment(choice, slots[i].name) == nil
       else { return nil }
     }
-    let place = writer.place(of: save.dot)
-    return writer.saves.saves[place].time == save.time.rawValue ? place : nil
+    let index = writer.index(of: save.dot)
+    return writer.saves.saves[index].time == save.time.rawValue ? index : nil
   }
 
   /// Finds the fields of a record, and returns whether the previous record had
@@ -193,7 +193,7 @@ struct MessageWriter {
     var (count, isSame) = (0, true)
     content.forEachField(of: choice) { slot in
       let field = Field(
-        place: places[Int(slots[slot].name)], slot: Int32(slot))
+        index: fieldIndices[Int(slots[slot].name)], slot: Int32(slot))
       isSame = isSame && count < fields.count && fields[count] == field
       if count < fields.count {
         fields[count] = field
@@ -207,14 +207,14 @@ struct MessageWriter {
     fields.removeSubrange(count...)
     sorted.removeAll(keepingCapacity: true)
     sorted.append(contentsOf: fields)
-    sorted.sort { $0.place < $1.place }
+    sorted.sort { $0.index < $1.index }
     if layout.count == sorted.count,
-      zip(layout, sorted).allSatisfy({ $0 == $1.place })
+      zip(layout, sorted).allSatisfy({ $0 == $1.index })
     {
       return true
     }
     layout.removeAll(keepingCapacity: true)
-    for field in sorted { layout.append(field.place) }
+    for field in sorted { layout.append(field.index) }
     return false
   }
 }

@@ -170,7 +170,7 @@ package struct RecordReader {
   }
 
   /// Reads the next field of the record, with its index in the entity's table.
-  package mutating func nextField() -> (place: Int, state: FieldState)? {
+  package mutating func nextField() -> (index: Int, state: FieldState)? {
     do { return failure == nil ? try reader.nextField() : nil } catch {
       return fail(error, nil)
     }

@@ -40,12 +40,12 @@ struct RecordState: Sendable {
     // Records often have all fields of their entity, with successive numbers.
     let guess = Int(name) - 1
     if slots.indices.contains(guess), slots[guess].name == name { return guess }
-    let i = place(of: name)
+    let i = index(of: name)
     return i < slots.count && slots[i].name == name ? i : nil
   }
 
   /// Returns the index of a field's slot, or its index after insertion.
-  private func place(of name: UInt32) -> Int {
+  private func index(of name: UInt32) -> Int {
     slots.partitioningIndex { $0.name >= name }
   }
 
@@ -105,7 +105,7 @@ struct RecordState: Sendable {
       slots.append(slot)
       return slots.count - 1
     }
-    let i = place(of: slot.name)
+    let i = index(of: slot.name)
     slots.insert(slot, at: i)
     return i
   }
@@ -205,7 +205,7 @@ struct FieldNames: Sendable {
 
   /// Returns the number of a key, or `nil` if the key is unknown.
   func number(of key: FieldKey) -> UInt32? {
-    keys.place(of: key).map { UInt32($0) }
+    keys.index(of: key).map { UInt32($0) }
   }
 
   /// Returns the number of a key, adding the key if it is unknown.

@@ -126,7 +126,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
   /// Returns the rule of an entity, or `nil` if it is not declared.
   func declaredDeletion(of entity: String) -> DeletionRule? {
-    declared.place(of: SchemaName(entity)).map {
+    declared.index(of: SchemaName(entity)).map {
       declared.entries[$0].content.definition.deletion
     }
   }
@@ -152,17 +152,17 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   /// Returns whether a field has the name of a declared field but a kind that
   /// is never read.
   func isMismatch(_ key: FieldKey, in entity: String) -> Bool {
-    guard let place = declared.place(of: SchemaName(entity)) else {
+    guard let index = declared.index(of: SchemaName(entity)) else {
       return false
     }
-    let read = declared.entries[place].content.read[SchemaName(key.name)]
+    let read = declared.entries[index].content.read[SchemaName(key.name)]
     return read.map { !$0.contains(key) } ?? false
   }
 
   /// Returns whether a register's concurrent writes are neither listed nor
   /// reported.
   package func isQuiet(_ key: FieldKey, in entity: String) -> Bool {
-    declared.place(of: SchemaName(entity)).map {
+    declared.index(of: SchemaName(entity)).map {
       declared.entries[$0].content.definition.quietFields.contains(key)
     } ?? false
   }

@@ -7,7 +7,7 @@ struct RecordIndex: Sendable {
 
   /// The position of a record.
   subscript(id: RecordID) -> Int? {
-    entities.place(of: SchemaName(id.entity)).flatMap {
+    entities.index(of: SchemaName(id.entity)).flatMap {
       entities.entries[$0].content.positions[SchemaName(id.key)]
     }.map { Int($0) }
   }
@@ -26,33 +26,35 @@ struct RecordIndex: Sendable {
   }
 
   /// The state of the index at one moment.
-  struct Mark {
-    fileprivate let entities: [EntityRecords.Mark]
+  struct Checkpoint {
+    fileprivate let entities: [EntityRecords.Checkpoint]
   }
 
   /// The current state of the index.
-  var mark: Mark { Mark(entities: entities.entries.map(\.content.mark)) }
+  var checkpoint: Checkpoint {
+    Checkpoint(entities: entities.entries.map(\.content.checkpoint))
+  }
 
-  /// Returns whether no positions were sorted since a mark.
-  func canTakeBack(to mark: Mark) -> Bool {
-    zip(entities.entries, mark.entities).allSatisfy {
-      $0.content.mark.sorts == $1.sorts
+  /// Returns whether no positions were sorted since a checkpoint.
+  func canRevert(to checkpoint: Checkpoint) -> Bool {
+    zip(entities.entries, checkpoint.entities).allSatisfy {
+      $0.content.checkpoint.sorts == $1.sorts
     }
   }
 
-  /// Restores the index to a mark.
+  /// Restores the index to a checkpoint.
   ///
-  /// - Parameter records: The records that were added since the mark. They are
+  /// - Parameter records: The records that were added since the checkpoint. They are
   ///   the last ones in the list.
   mutating func revert(
-    to mark: Mark, without records: ArraySlice<RecordState>
+    to checkpoint: Checkpoint, without records: ArraySlice<RecordState>
   ) {
     for record in records {
       update(record.id.entity) { $0.positions[SchemaName(record.id.key)] = nil }
     }
-    entities.removeAll(after: mark.entities.count)
+    entities.removeAll(after: checkpoint.entities.count)
     let start = UInt32(records.startIndex)
-    entities.updateAll { $1.revert(to: mark.entities[$0], before: start) }
+    entities.updateAll { $1.revert(to: checkpoint.entities[$0], before: start) }
   }
 }
 
@@ -71,18 +73,22 @@ struct EntityRecords: Sendable {
 
   /// The part of the state at one moment that does not follow from the
   /// positions.
-  fileprivate struct Mark {
+  fileprivate struct Checkpoint {
     let sorts: Int
     let existing: (updateWins: Int, deleteWins: Int)
   }
 
-  fileprivate var mark: Mark { Mark(sorts: sorts, existing: existing) }
+  fileprivate var checkpoint: Checkpoint {
+    Checkpoint(sorts: sorts, existing: existing)
+  }
 
   /// Removes the positions from `count` on.
   ///
-  /// - Precondition: The positions were not sorted since the mark.
-  fileprivate mutating func revert(to mark: Mark, before count: UInt32) {
-    existing = mark.existing
+  /// - Precondition: The positions were not sorted since the checkpoint.
+  fileprivate mutating func revert(
+    to checkpoint: Checkpoint, before count: UInt32
+  ) {
+    existing = checkpoint.existing
     while let last = added.last, last >= count { added.removeLast() }
     sorted.removeLast(from: count)
   }
@@ -242,17 +248,17 @@ struct KeyOrder: Sendable {
   ///
   /// - Complexity: O(log *n*), where *n* is the number of records.
   mutating func insert(_ position: UInt32, _ records: [RecordState]) {
-    let place = place(after: records[Int(position)].id.key, records)
-    guard place.run < runs.count else { return append(position) }
-    runs[place.run].insert(position, at: place.index)
-    guard runs[place.run].count > Self.limit else { return }
+    let index = index(after: records[Int(position)].id.key, records)
+    guard index.run < runs.count else { return append(position) }
+    runs[index.run].insert(position, at: index.index)
+    guard runs[index.run].count > Self.limit else { return }
     let half = Self.limit / 2
-    runs.insert(Array(runs[place.run][half...]), at: place.run + 1)
-    runs[place.run].removeSubrange(half...)
+    runs.insert(Array(runs[index.run][half...]), at: index.run + 1)
+    runs[index.run].removeSubrange(half...)
   }
 
-  /// Returns the place of the first record after a key.
-  private func place(
+  /// Returns the index of the first record after a key.
+  private func index(
     after key: String, _ records: [RecordState]
   ) -> (run: Int, index: Int) {
     func isAfter(_ position: UInt32?) -> Bool {
@@ -271,7 +277,7 @@ struct KeyOrder: Sendable {
     after key: String?, _ records: [RecordState], _ body: (UInt32) -> Bool
   ) {
     var (run, index) = (0, 0)
-    if let key { (run, index) = place(after: key, records) }
+    if let key { (run, index) = self.index(after: key, records) }
     while run < runs.count {
       for position in runs[run][index...] {
         if !body(position) { return }

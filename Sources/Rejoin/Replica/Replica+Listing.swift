@@ -112,8 +112,9 @@ extension Replica {
   /// Returns the registers of an entity's existing records that have conflicts,
   /// sorted.
   ///
-  ///     for place in replica.conflictedFields(of: "Profile") {
-  ///       replica.record(place.record)?.conflictingValues(of: place.field.name)
+  ///     for location in replica.conflictedFields(of: "Profile") {
+  ///       replica.record(location.record)?
+  ///         .conflictingValues(of: location.field.name)
   ///     }
   ///
   /// The list omits fields that the schema declares as `lww`.
@@ -122,13 +123,13 @@ extension Replica {
   ///   replica with more than one write.
   public func conflictedFields(of entity: String) -> [FieldLocation] {
     let quiet = schema[entity].quietFields
-    let places = Dictionary(grouping: current.conflicted, by: \.record)
-    return places.flatMap { position, places -> [FieldLocation] in
+    let fields = Dictionary(grouping: current.conflicted, by: \.record)
+    return fields.flatMap { position, fields -> [FieldLocation] in
       let state = current.records[Int(position)]
       guard UTF8Order.equal(state.id.entity, entity) else { return [] }
       let record = record(state)
       guard record.exists else { return [] }
-      return places.map { current.names[$0.name] }
+      return fields.map { current.names[$0.name] }
         .filter { $0.variant == nil }
         .filter { !quiet.contains($0) }
         .filter { !record.conflictingValues(of: $0.name).isEmpty }

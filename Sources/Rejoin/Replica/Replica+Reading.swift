@@ -43,7 +43,8 @@ extension Replica {
   /// - Complexity: O(1).
   package func recordForEditing(_ id: RecordID) -> Record {
     Record(
-      state: current.positions[id].map { current.records[$0] } ?? RecordState(id),
+      state: current.positions[id].map { current.records[$0] }
+        ?? RecordState(id),
       names: current.names, rule: schema.deletion(of: id.entity), dangling: [])
   }
 

@@ -103,7 +103,7 @@ public struct ReplicaState: Sendable {
   ///     Its second argument is the field's clock before the join.
   mutating func join(
     _ theirs: FieldState, at location: FieldPosition, kind: FieldKind,
-    note: ((inout LargeField, VectorClock) -> Void)? = nil,
+    record: ((inout LargeField, VectorClock) -> Void)? = nil,
     _ merge: (inout FieldState) -> Void
   ) {
     let only = theirs.onlyWrite?.dot
@@ -118,15 +118,15 @@ public struct ReplicaState: Sendable {
       }
       mine.update(merge)
     }
-    if let only { return self.note(only, over: before, at: location) }
+    if let only { return recordSave(only, over: before, at: location) }
     for entry in clock.entries {
-      self.note(
+      recordSave(
         Dot(entry.device, entry.count), over: known[entry.device], at: location)
     }
     guard kind.supportsFragments else { return }
     trackLargeField(at: location, isNew: known.isEmpty) { field in
-      if let note {
-        note(&field, known)
+      if let record {
+        record(&field, known)
       } else {
         field.recordJoin(clock, over: known)
       }
@@ -143,10 +143,12 @@ public struct ReplicaState: Sendable {
     records[position].byteBound = 0
     if slot.isShared { conflicted.insert(location) }
     recount(position, from: existence)
-    if slot.isOneWrite { return note(slot.save.dot, over: 0, at: location) }
+    if slot.isOneWrite {
+      return recordSave(slot.save.dot, over: 0, at: location)
+    }
     let clock = state.clock
     for entry in clock.entries {
-      note(Dot(entry.device, entry.count), over: 0, at: location)
+      recordSave(Dot(entry.device, entry.count), over: 0, at: location)
     }
     guard state.kind.supportsFragments else { return }
     trackLargeField(at: location, isNew: true) {
@@ -157,18 +159,18 @@ public struct ReplicaState: Sendable {
   /// Records that a record is about to change.
   mutating func recordChange(of record: UInt32) {
     changedRecords?.insert(record)
-    formerRecords?.note(record, of: records)
+    formerRecords?.record(record, of: records)
   }
 
   /// Adds a field to the index if it has seen a later save of a device.
   ///
   /// Every change of a field's clock must call this method. Otherwise
   /// `delta(since:)` would not find the change.
-  private mutating func note(
+  private mutating func recordSave(
     _ dot: Dot, over before: UInt64, at location: FieldPosition
   ) {
     guard dot.sequence > before else { return }
-    index.note(location, at: dot, isReplacing: before > 0) {
+    index.record(location, at: dot, isReplacing: before > 0) {
       [records] device, at in records.lastSave(of: device, at: at)
     }
   }
@@ -199,9 +201,9 @@ public struct ReplicaState: Sendable {
       return slot.apply(save)
     }
     // An edit changes only the author's entry in the field's clock.
-    note(save.dot, over: before, at: location)
+    recordSave(save.dot, over: before, at: location)
     if kind.supportsFragments {
-      trackLargeField(at: location, isNew: isNew) { $0.note(save) }
+      trackLargeField(at: location, isNew: isNew) { $0.recordEdit(save) }
     }
     return superseded
   }
@@ -220,7 +222,7 @@ public struct ReplicaState: Sendable {
       before = slot.lastSave(of: dot.device)
       slot.update { $0.changeMarks(at: dot, change) }
     }
-    note(dot, over: before, at: location)
+    recordSave(dot, over: before, at: location)
   }
 
   /// Lists a register in `conflicted` if it has several siblings.

@@ -49,7 +49,7 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   /// The entries, in the order of their insertion.
   private(set) var entries: [Entry] = []
   /// The inverse of `entries`, or empty while there are few.
-  private var places: [Key: Int] = [:]
+  private var indices: [Key: Int] = [:]
   /// The index of the last key that was found.
   private var last = 0
 
@@ -58,27 +58,27 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   var isEmpty: Bool { entries.isEmpty }
 
   /// Returns the index of a key in `entries`.
-  func place(of key: Key) -> Int? { place(of: key, key.mark) }
+  func index(of key: Key) -> Int? { index(of: key, key.mark) }
 
-  private func place(of key: Key, _ mark: UInt32) -> Int? {
+  private func index(of key: Key, _ mark: UInt32) -> Int? {
     // Keys often return in the order of their insertion.
     if isPlace(last, of: key, mark) { return last }
     if isPlace(last + 1, of: key, mark) { return last + 1 }
-    if entries.count > Self.few { return places[key] }
-    for place in entries.indices where isPlace(place, of: key, mark) {
-      return place
+    if entries.count > Self.few { return indices[key] }
+    for index in entries.indices where isPlace(index, of: key, mark) {
+      return index
     }
     return nil
   }
 
-  private func isPlace(_ place: Int, of key: Key, _ mark: UInt32) -> Bool {
-    place < entries.count && entries[place].mark == mark
-      && entries[place].key == key
+  private func isPlace(_ index: Int, of key: Key, _ mark: UInt32) -> Bool {
+    index < entries.count && entries[index].mark == mark
+      && entries[index].key == key
   }
 
   /// The content under a key.
   subscript(key: Key) -> Content? {
-    place(of: key).map { entries[$0].content }
+    index(of: key).map { entries[$0].content }
   }
 
   /// Returns whether a key is at one of the first two indices to search.
@@ -94,20 +94,22 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   ) -> Int {
     let mark = key.mark
     if entries.count <= Self.few || isNear(key, mark) {
-      if let place = place(of: key, mark) {
-        last = place
-        return place
+      if let index = index(of: key, mark) {
+        last = index
+        return index
       }
       last = entries.count
       entries.append(Entry(key, mark, initial()))
       if entries.count > Self.few {
-        for (place, entry) in entries.enumerated() { places[entry.key] = place }
+        for (index, entry) in entries.enumerated() {
+          indices[entry.key] = index
+        }
       }
       return last
     }
     // Hash the key only once, whether or not it is missing.
     let new = entries.count
-    last = { (place: inout Int) in place }(&places[key, default: new])
+    last = { (index: inout Int) in index }(&indices[key, default: new])
     if last == new { entries.append(Entry(key, mark, initial())) }
     return last
   }
@@ -119,22 +121,22 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
     _ key: Key, default initial: @autoclosure () -> Content,
     _ change: (inout Content) -> Result
   ) -> Result {
-    let place = intern(key, default: initial())
-    return change(&entries[place].content)
+    let index = intern(key, default: initial())
+    return change(&entries[index].content)
   }
 
   /// Removes all keys except the first `count`.
   mutating func removeAll(after count: Int) {
-    for entry in entries[count...] { places[entry.key] = nil }
+    for entry in entries[count...] { indices[entry.key] = nil }
     entries.removeSubrange(count...)
-    if count <= Self.few { places = [:] }
+    if count <= Self.few { indices = [:] }
     last = 0
   }
 
   /// Calls `change` with each index and its content, which it can change in
   /// place.
   mutating func updateAll(_ change: (Int, inout Content) -> Void) {
-    for place in entries.indices { change(place, &entries[place].content) }
+    for index in entries.indices { change(index, &entries[index].content) }
   }
 
   /// Replaces the content under a key.

@@ -185,12 +185,12 @@ extension Sequence {
   /// them.
   func sorted(byValue value: (Element) -> Value) -> [Element] {
     let all = Array(self)
-    var order = all.indices.map { (rank: value(all[$0]).rank, place: $0) }
+    var order = all.indices.map { (rank: value(all[$0]).rank, index: $0) }
     order.sort { a, b in
       a.rank == b.rank
-        ? value(all[a.place]) < value(all[b.place]) : a.rank < b.rank
+        ? value(all[a.index]) < value(all[b.index]) : a.rank < b.rank
     }
-    return order.map { all[$0.place] }
+    return order.map { all[$0.index] }
   }
 }
 

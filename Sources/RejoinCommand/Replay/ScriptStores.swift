@@ -13,7 +13,7 @@ final class ScriptStores {
   }
 
   /// Keeps the token that the script is about, and not one of its own.
-  private final class Keeper: TokenStorage {
+  private final class MemoryTokenStorage: TokenStorage {
     private let bytes = Locked<[UInt8]?>(nil)
     func load() -> [UInt8]? { bytes.withLock { $0 } }
     func store(_ new: [UInt8]) { bytes.withLock { $0 = new } }
@@ -24,7 +24,7 @@ final class ScriptStores {
 
   private struct Store {
     let scope: StoredScope
-    let keeper: Keeper
+    let tokenStorage: MemoryTokenStorage
   }
 
   private let folder: URL
@@ -60,10 +60,10 @@ final class ScriptStores {
       throw Failure(
         description: "\(file.path) exists; choose a folder without stores")
     }
-    let keeper = Keeper()
-    keeper.keep(token)
+    let tokenStorage = MemoryTokenStorage()
+    tokenStorage.keep(token)
     return try open(
-      name, from: state, keeper, schema: schema, wallClock: wallClock,
+      name, from: state, tokenStorage, schema: schema, wallClock: wallClock,
       makeDeviceID: makeDeviceID)
   }
 
@@ -76,14 +76,15 @@ final class ScriptStores {
   ) throws(Failure) -> Replica? {
     guard let store = stores[name] else { return nil }
     abandoned.append(store)
-    store.keeper.keep(store.scope.replica.restoreToken)
+    store.tokenStorage.keep(store.scope.replica.restoreToken)
     return try open(
-      name, from: nil, store.keeper, schema: schema, wallClock: wallClock,
+      name, from: nil, store.tokenStorage, schema: schema, wallClock: wallClock,
       makeDeviceID: makeDeviceID)
   }
 
   private func open(
-    _ name: String, from state: ReplicaState?, _ keeper: Keeper,
+    _ name: String, from state: ReplicaState?,
+    _ tokenStorage: MemoryTokenStorage,
     schema: Schema, wallClock: WallClock, makeDeviceID: @escaping () -> DeviceID
   ) throws(Failure) -> Replica {
     let file = self.file(of: name)
@@ -92,8 +93,8 @@ final class ScriptStores {
       try connection.run("PRAGMA journal_mode = WAL")
       let scope = try StoredScope(
         "main", on: connection, from: state, schema: schema,
-        wallClock: wallClock, token: keeper, makeDeviceID: makeDeviceID)
-      stores[name] = Store(scope: scope, keeper: keeper)
+        wallClock: wallClock, token: tokenStorage, makeDeviceID: makeDeviceID)
+      stores[name] = Store(scope: scope, tokenStorage: tokenStorage)
       return scope.replica
     } catch { throw Failure(description: "\(file.path): \(error)") }
   }

@@ -16,9 +16,9 @@ enum FoundToken: Equatable {
   /// The bytes that replace the token while a scope is created.
   private static let mark = Array("rejoin: creating".utf8)
 
-  init(of keeper: any TokenStorage) throws(StoreError) {
+  init(of tokenStorage: any TokenStorage) throws(StoreError) {
     let bytes: [UInt8]?
-    do { bytes = try keeper.load() } catch {
+    do { bytes = try tokenStorage.load() } catch {
       throw .tokenUnreadable("\(error)")
     }
     self =
@@ -34,8 +34,11 @@ enum FoundToken: Equatable {
   ///
   /// If the process exits before the commit, the scope does not exist. Opening
   /// then must not report it as missing.
-  static func keepCreating(by keeper: any TokenStorage) throws(StoreError) {
-    do { try keeper.store(mark) } catch { throw .tokenNotStored("\(error)") }
+  static func keepCreating(by tokenStorage: any TokenStorage) throws(StoreError)
+  {
+    do { try tokenStorage.store(mark) } catch {
+      throw .tokenNotStored("\(error)")
+    }
   }
 
   /// Whether the token shows that a store existed.

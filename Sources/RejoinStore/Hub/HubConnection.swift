@@ -115,7 +115,7 @@ package final class HubConnection {
     try read(scope, choosing: { try $0.readBuiltIn() }) { replica, rows in
       let head = StoredHead(replica.state)
       let report = replica.recordVersion(
-        version, of: device, beside: rows.devices.keys)
+        version, of: device, counting: rows.devices.keys)
       return head == StoredHead(replica.state) ? report : nil
     }
   }
@@ -247,7 +247,7 @@ package final class HubConnection {
     case .recordVersion(let version, let device):
       return .success(
         replica.recordVersion(
-          version, of: device, beside: rows.devices.keys))
+          version, of: device, counting: rows.devices.keys))
     case .join(let delta, let check):
       if delta.intervals.isEmpty {
         return .success(joinAhead(delta, check, in: replica, of: rows, &added))

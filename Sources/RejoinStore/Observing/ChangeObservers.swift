@@ -66,7 +66,7 @@ package final class ChangeObservers: Sendable {
   var failure: StoreError? { state.withLock(\.failure) }
 
   /// The number of the latest observer.
-  var mark: Int { state.withLock(\.count) }
+  var checkpoint: Int { state.withLock(\.count) }
 
   /// Adds an observer, which receives changes as long as its signals exist.
   ///
@@ -116,30 +116,30 @@ package final class ChangeObservers: Sendable {
   ///
   /// - Parameters:
   ///   - changes: The changes.
-  ///   - mark: The ``mark`` at the start of the change.
+  ///   - checkpoint: The ``checkpoint`` at the start of the change.
   /// - Complexity: O(*k* + *n*), where *k* is the number of changes and *n* is
   ///   the number of their observers.
-  func tell(_ changes: RecordChanges, upTo mark: Int) {
+  func send(_ changes: RecordChanges, upTo checkpoint: Int) {
     if changes.isEmpty { return }
     let (all, single) = state.withLock { state in
       (
-        state.ofAll.filter { $0.key <= mark }.map(\.value),
+        state.ofAll.filter { $0.key <= checkpoint }.map(\.value),
         state.ofRecord.isEmpty
           ? []
           : changes.ids.compactMap { id in
             state.ofRecord[id].map { observers in
-              (id, observers.filter { $0.key <= mark }.map(\.value))
+              (id, observers.filter { $0.key <= checkpoint }.map(\.value))
             }
           }
       )
     }
-    for observer in all { tell(changes, observer) }
+    for observer in all { send(changes, observer) }
     for (id, observers) in single {
-      for observer in observers { tell(changes.only(id), observer) }
+      for observer in observers { send(changes.only(id), observer) }
     }
   }
 
-  private func tell(_ changes: RecordChanges, _ observer: Observer) {
+  private func send(_ changes: RecordChanges, _ observer: Observer) {
     observer.pending.add(changes)
     observer.signal.yield()
   }

@@ -9,7 +9,7 @@ struct ScopeParts {
   let patching: Patching
   let schema: Schema
   let wallClock: WallClock
-  let keeper: any TokenStorage
+  let tokenStorage: any TokenStorage
   let makeDeviceID: () -> DeviceID
 }
 
@@ -41,7 +41,7 @@ extension ScopeParts {
   func read(on connection: any SQLConnection) throws -> OpenedScope? {
     // Read the token under the lock, because another process may be creating
     // the scope.
-    let found = try FoundToken(of: keeper)
+    let found = try FoundToken(of: tokenStorage)
     guard
       let row = try ScopeRow.find(
         name, mustExist: found.tellsOfStore, on: connection)
@@ -68,7 +68,7 @@ extension ScopeParts {
     from initial: ReplicaState?, recovering: StoreRecovery?,
     on connection: any SQLConnection
   ) throws -> OpenedScope {
-    let found = try FoundToken(of: keeper)
+    let found = try FoundToken(of: tokenStorage)
     // If the token shows a store, the store was lost.
     if initial == nil, recovering == nil, found.tellsOfStore {
       throw StoreError.missing(found.token)
@@ -87,7 +87,7 @@ extension ScopeParts {
     let rows = ScopeRows.new(
       name, for: replica.current, patching: patching, on: connection)
     // Keep the token of a lost store until the new store is durable.
-    if !found.tellsOfStore { try FoundToken.keepCreating(by: keeper) }
+    if !found.tellsOfStore { try FoundToken.keepCreating(by: tokenStorage) }
     replica.markAllRecordsChanged()
     replica.confirmTokenStored(replica.restoreToken)
     try rows.write(replica)
@@ -123,7 +123,7 @@ extension ScopeParts {
   }
 
   func store(_ token: RestoreToken) throws(StoreError) {
-    do { try keeper.store(token.encoded()) } catch {
+    do { try tokenStorage.store(token.encoded()) } catch {
       throw .tokenNotStored("\(error)")
     }
   }

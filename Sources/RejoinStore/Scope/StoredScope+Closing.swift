@@ -52,7 +52,7 @@ extension StoredScope {
         let row = try ScopeRow.find(
           parts.name, mustExist: false, on: connection)
         if row != nil { return }
-        do { try parts.keeper.remove() } catch {
+        do { try parts.tokenStorage.remove() } catch {
           throw StoreError.tokenNotRemoved("\(error)")
         }
       }

@@ -14,13 +14,14 @@ extension StoredScope {
     _ name: String, on connection: any SQLConnection,
     from initial: ReplicaState? = nil, recovering: StoreRecovery? = nil,
     patching: Patching = Patching(), schema: Schema,
-    wallClock: WallClock, token keeper: any TokenStorage,
+    wallClock: WallClock, token tokenStorage: any TokenStorage,
     makeDeviceID: @escaping () -> DeviceID
   ) throws(StoreError) {
     try self.init(
       ScopeParts(
         name: Array(name.utf8), patching: patching, schema: schema,
-        wallClock: wallClock, keeper: keeper, makeDeviceID: makeDeviceID),
+        wallClock: wallClock, tokenStorage: tokenStorage,
+        makeDeviceID: makeDeviceID),
       on: connection, in: nil, from: initial, recovering: recovering)
   }
 

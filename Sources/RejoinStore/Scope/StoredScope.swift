@@ -112,7 +112,7 @@ package final class StoredScope {
     let value: Value
     var isIndexed = false
     rows.begin()
-    let mark = observers.mark
+    let checkpoint = observers.checkpoint
     observers.update(&referrers, of: replica)
     if tells || referrers != nil {
       replica.keepFormerRecords(of: tells ? nil : referrers)
@@ -141,11 +141,11 @@ package final class StoredScope {
       } catch { throw written(error) }
       replica.hasChangedUndoHistory = false
       if let change = replica.deviceChange { deviceChange = change }
-      observers.tell(
+      observers.send(
         referring.isEmpty
           ? changes
           : RecordChanges(changed.merging(referring) { $1 }, replica.schema),
-        upTo: mark)
+        upTo: checkpoint)
     } catch {
       if isIndexed { referrers = nil }
       try takeBack(to: before, after: error)

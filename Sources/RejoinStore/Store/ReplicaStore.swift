@@ -82,7 +82,7 @@ public actor ReplicaStore {
       }
       let parts = ScopeParts(
         name: Array(name.utf8), patching: Patching(), schema: schema,
-        wallClock: wallClock, keeper: token, makeDeviceID: makeDeviceID)
+        wallClock: wallClock, tokenStorage: token, makeDeviceID: makeDeviceID)
       return try StoredScope.open(parts, at: file.path, recovering: recovery)
     }
   }
@@ -100,14 +100,15 @@ public actor ReplicaStore {
     schema: Schema, wallClock: WallClock,
     makeDeviceID: @escaping @Sendable () -> DeviceID
   ) async throws(StoreError) -> ReplicaStore {
-    struct Keeper: TokenStorage {
+    struct MemoryTokenStorage: TokenStorage {
       func load() -> [UInt8]? { nil }
       func store(_ bytes: [UInt8]) {}
     }
     return try await ReplicaStore {
       let parts = ScopeParts(
         name: Array("main".utf8), patching: Patching(), schema: schema,
-        wallClock: wallClock, keeper: Keeper(), makeDeviceID: makeDeviceID)
+        wallClock: wallClock, tokenStorage: MemoryTokenStorage(),
+        makeDeviceID: makeDeviceID)
       let file = try StoreFile()
       return try StoredScope(
         parts, on: file.connection, in: file, recovering: nil)

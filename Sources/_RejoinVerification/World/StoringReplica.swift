@@ -85,7 +85,7 @@ public struct StoringReplica: TestedReplica {
     with token: RestoreToken?, now: Int64
   ) throws(ScriptMismatch) {
     shelf.hand.now = now
-    shelf.keeper.bytes = token?.encoded()
+    shelf.tokenStorage.bytes = token?.encoded()
     let kept = history
     shelf.reopen()
     self = Self(shelf)
@@ -225,14 +225,14 @@ extension StoringReplica {
 
   public mutating func confirmTokenStored(_ token: RestoreToken) -> Bool {
     let isBelieved = surely { $0.confirmTokenStored(token) }
-    if isBelieved { shelf.keeper.bytes = token.encoded() }
+    if isBelieved { shelf.tokenStorage.bytes = token.encoded() }
     return isBelieved
   }
 }
 
 /// A database in memory with one scope.
 private final class Shelf {
-  let keeper = Keeper()
+  let tokenStorage = MemoryTokenStorage()
   let hub = HubMirror()
   let hand = ManualClock()
   let schema: Schema
@@ -241,7 +241,7 @@ private final class Shelf {
   private(set) var scope: StoredScope
   private(set) var observer: ObserverMirror
 
-  final class Keeper: TokenStorage, @unchecked Sendable {
+  final class MemoryTokenStorage: TokenStorage, @unchecked Sendable {
     // Unchecked: only one thread uses the replica.
     var bytes: [UInt8]?
     func load() -> [UInt8]? { bytes }
@@ -254,7 +254,7 @@ private final class Shelf {
     _ history: UndoHistory = UndoHistory()
   ) {
     (self.schema, self.makeDeviceID) = (schema, makeDeviceID)
-    keeper.bytes = RestoreToken(stored).encoded()
+    tokenStorage.bytes = RestoreToken(stored).encoded()
     // Opening must not set back the hybrid clock of a copy.
     hand.now = stored.hybrid.latest.milliseconds
     do {
@@ -263,7 +263,8 @@ private final class Shelf {
       scope = try StoredScope(
         "main", on: connection, from: stored, patching: .forTesting,
         schema: schema,
-        wallClock: hand.wallClock, token: keeper, makeDeviceID: makeDeviceID)
+        wallClock: hand.wallClock, token: tokenStorage,
+        makeDeviceID: makeDeviceID)
       scope.replica.sendFragments()
       scope.replica.undoHistory = history
       try scope.update { _ in }
@@ -283,7 +284,8 @@ private final class Shelf {
       scope = try withoutFailures {
         try StoredScope(
           "main", on: connection, patching: .forTesting, schema: schema,
-          wallClock: hand.wallClock, token: keeper, makeDeviceID: makeDeviceID)
+          wallClock: hand.wallClock, token: tokenStorage,
+          makeDeviceID: makeDeviceID)
       }
       scope.replica.sendFragments()
       observer = ObserverMirror(of: scope)

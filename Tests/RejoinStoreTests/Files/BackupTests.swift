@@ -32,7 +32,7 @@ import Testing
     }
     return try StoredScope(
       "main", on: connection, schema: [Note.self],
-      wallClock: ManualClock().wallClock, token: keeper,
+      wallClock: ManualClock().wallClock, token: tokenStorage,
       makeDeviceID: { DeviceID(1) })
   }
 
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func existingFileIsNotTouched() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("Milk")
     let copy = folder.file("copy.sqlite")
     try Data("mine".utf8).write(to: URL(filePath: copy))

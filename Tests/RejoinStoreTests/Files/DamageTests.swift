@@ -23,7 +23,7 @@ import Testing
 
   /// One bit of a file is flipped, at one place after another.
   @Test func aFlippedBitIsNoticedOrChangesNothing() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try fill(store)
     let whole = store.bytes
     // In one file, without a log.
@@ -96,7 +96,7 @@ import Testing
   ///
   /// - Returns: The log that they leave, and the states between them.
   private func fillLog() throws -> (log: [UInt8], states: [[UInt8]]) {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     var states: [[UInt8]] = [store.bytes]
     for i in 1...12 {
       try store.write("title \(i)", to: "\(i % 5)")
@@ -146,8 +146,8 @@ import Testing
     "UPDATE rejoin_scope SET head = x''", "UPDATE rejoin_scope SET records = 4",
   ])
   func aRowThatIsNotAsItWasWrittenIsNamed(_ damage: String) throws {
-    try fill(try open(path, token: keeper))
+    try fill(try open(path, token: tokenStorage))
     try SQLiteConnection(opening: path).run(damage)
-    expectDamaged(damage) { try open(path, token: keeper) }
+    expectDamaged(damage) { try open(path, token: tokenStorage) }
   }
 }

@@ -12,24 +12,24 @@ import Testing
 @Suite final class TokenTests: StoreSuite {
   /// Opens it again as a device that has not been.
   private func reopen(_ name: String = "notes.sqlite") throws -> StoredScope {
-    try open(folder.file(name), token: keeper, as: 2)
+    try open(folder.file(name), token: tokenStorage, as: 2)
   }
 
   @Test func aTokenIsKeptBeforeAnythingLeaves() throws {
-    let store = try open(path, token: keeper)
-    let first = try #require(keeper.bytes)
+    let store = try open(path, token: tokenStorage)
+    let first = try #require(tokenStorage.bytes)
     try store.write("one")
-    #expect(keeper.bytes == first)
+    #expect(tokenStorage.bytes == first)
     #expect(try store.export { $0.delta() } != nil)
     #expect(
-      try RestoreToken(decoding: try #require(keeper.bytes))
+      try RestoreToken(decoding: try #require(tokenStorage.bytes))
         == store.replica.restoreToken)
   }
 
   @Test func nothingLeavesIfTheTokenCannotBeKept() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("one")
-    keeper.fails = true
+    tokenStorage.fails = true
     let error = #expect(throws: StoreError.self) {
       try store.export { _ in Issue.record("sent") }
     }
@@ -37,12 +37,12 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
-    keeper.fails = false
+    tokenStorage.fails = false
     #expect(try store.export { $0.delta() } != nil)
   }
 
   @Test func aBackupFromBeforeASendTakesANewDevice() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("one")
     try folder.copy("notes.sqlite", to: "backup.sqlite")
     try store.write("two")
@@ -57,13 +57,13 @@ import Testing
     #expect(restored.replica.version[DeviceID(1)].sequence == 2)
     // The new device is kept.
     let again = try open(
-      folder.file("backup.sqlite"), token: keeper, as: 3)
+      folder.file("backup.sqlite"), token: tokenStorage, as: 3)
     #expect(again.deviceChange == nil)
     #expect(again.bytes == restored.bytes)
   }
 
   @Test func aCrashBeforeTheTokenIsNoRestore() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("one")
     try store.export { _ = $0.delta() }
     try store.write("two")
@@ -74,39 +74,39 @@ import Testing
 
   @Test(arguments: [nil, [], [1, 2, 3]] as [[UInt8]?])
   func aLostOrDamagedTokenCostsTheDevice(_ bytes: [UInt8]?) throws {
-    try open(path, token: keeper).write("one")
-    keeper.bytes = bytes
+    try open(path, token: tokenStorage).write("one")
+    tokenStorage.bytes = bytes
     #expect(try reopen().deviceChange?.new == DeviceID(2))
   }
 
   @Test func theTokenOfAnotherDeviceCostsTheDevice() throws {
-    let other = TestKeeper()
+    let other = TestTokenStorage()
     let stranger = try open(folder.file("other"), token: other, as: 7)
     try stranger.write("other")
     try stranger.export { _ = $0.delta() }
-    try open(path, token: keeper).write("one")
-    keeper.bytes = other.bytes
+    try open(path, token: tokenStorage).write("one")
+    tokenStorage.bytes = other.bytes
     #expect(try reopen().deviceChange?.new == DeviceID(2))
   }
 
   @Test func anUnreadableTokenIsNoLostOne() throws {
-    try open(path, token: keeper).write("one")
-    keeper.fails = true
+    try open(path, token: tokenStorage).write("one")
+    tokenStorage.fails = true
     let error = #expect(throws: StoreError.self) { try reopen() }
     guard case .tokenUnreadable = error else {
       Issue.record("\(String(describing: error))")
       return
     }
-    keeper.fails = false
+    tokenStorage.fails = false
     #expect(try reopen().deviceChange == nil)
   }
 
   @Test func aCopiedFileTakesANewDevice() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("one")
     try folder.copy("notes.sqlite", to: "copy.sqlite")
     let copy = try open(
-      folder.file("copy.sqlite"), token: TestKeeper(), as: 5)
+      folder.file("copy.sqlite"), token: TestTokenStorage(), as: 5)
     #expect(copy.deviceChange?.new == DeviceID(5))
     #expect(try copy.write("two").dot == Dot(DeviceID(5), 1))
     #expect(try store.write("two").dot == Dot(DeviceID(1), 2))
@@ -114,11 +114,11 @@ import Testing
 
   /// A copy that took the token along, and is found when the histories meet.
   @Test func aCloneTakesANewDeviceInTheMiddle() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("one")
     try folder.copy("notes.sqlite", to: "clone.sqlite")
-    let own = TestKeeper()
-    own.bytes = keeper.bytes
+    let own = TestTokenStorage()
+    own.bytes = tokenStorage.bytes
     let path = folder.file("clone.sqlite")
     let clone = try open(path, token: own, as: 5)
     #expect(clone.deviceChange == nil)
@@ -168,7 +168,7 @@ import Testing
   /// of an export.
   @Test func supersededStoreNeverLowersTheToken() throws {
     for step in 0..<8 {
-      let (path, keeper) = (folder.file("\(step).sqlite"), HookedKeeper())
+      let (path, tokenStorage) = (folder.file("\(step).sqlite"), HookedKeeper())
       var steps = 0
       func open() throws -> (StoredScope, HookedConnection) {
         let connection = HookedConnection(
@@ -176,7 +176,7 @@ import Testing
         try connection.run("PRAGMA journal_mode = WAL")
         let scope = try StoredScope(
           "main", on: connection, schema: [Note.self],
-          wallClock: ManualClock().wallClock, token: keeper,
+          wallClock: ManualClock().wallClock, token: tokenStorage,
           makeDeviceID: { DeviceID(1) })
         return (scope, connection)
       }
@@ -193,11 +193,11 @@ import Testing
         later = second.replica.restoreToken.sequence
       }
       connection.before = { _ in try interrupt() }
-      keeper.beforeStoring = interrupt
+      tokenStorage.beforeStoring = interrupt
       _ = try? first.export { _ in }
       connection.before = { _ in }
-      keeper.beforeStoring = {}
-      let token = try RestoreToken(decoding: #require(keeper.bytes))
+      tokenStorage.beforeStoring = {}
+      let token = try RestoreToken(decoding: #require(tokenStorage.bytes))
       #expect(token.sequence == later ?? 1, "step \(step)")
       #expect(step > 0 || later == 3)
       #expect(steps > 3)

@@ -12,7 +12,7 @@ import Testing
   private func store() async throws -> ReplicaStore {
     try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
-      token: keeper, makeDeviceID: { DeviceID(1) })
+      token: tokenStorage, makeDeviceID: { DeviceID(1) })
   }
 
   private func peer() -> Replica {
@@ -128,7 +128,7 @@ import Testing
     }
     let store = try await ReplicaStore(
       at: path, schema: [Note.self, Draft.self],
-      wallClock: ManualClock().wallClock, token: keeper,
+      wallClock: ManualClock().wallClock, token: tokenStorage,
       makeDeviceID: { DeviceID(1) })
     var changes = await store.changes.makeAsyncIterator()
     _ = try await changes.next()
@@ -146,7 +146,7 @@ import Testing
     let connection = try SQLiteConnection(opening: path)
     let scope = try StoredScope(
       "main", on: connection, schema: [Note.self],
-      wallClock: ManualClock().wallClock, token: keeper,
+      wallClock: ManualClock().wallClock, token: tokenStorage,
       makeDeviceID: { DeviceID(1) })
     let (pending, signals) = scope.observers.observe()
     let used = try #require(try connection.integer("PRAGMA page_count"))

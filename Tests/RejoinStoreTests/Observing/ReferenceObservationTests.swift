@@ -23,7 +23,7 @@ import Testing
   private func store() async throws -> ReplicaStore {
     try await ReplicaStore(
       at: path, schema: [Shelf.self, Jar.self],
-      wallClock: ManualClock().wallClock, token: keeper,
+      wallClock: ManualClock().wallClock, token: tokenStorage,
       makeDeviceID: { DeviceID(1) })
   }
 

@@ -11,7 +11,7 @@ import Testing
 @Suite final class PatchTests: StoreSuite {
   /// A note with a set and a ledger of thousands.
   private func largeNote() throws -> StoredScope {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.update { replica in
       try replica.save { transaction in
         for i in 0..<2000 {
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test func aSmallRecordHasNone() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     for i in 0..<3 {
       try store.update { replica in
         try replica.save { transaction in
@@ -131,7 +131,7 @@ import Testing
     #expect(try sizes().count == 1)
     let version = store.replica.version
     #expect(!version.fieldsAhead.isEmpty)
-    #expect(try open(path, token: keeper).replica.version == version)
+    #expect(try open(path, token: tokenStorage).replica.version == version)
   }
 
   @Test func whatArrivesIsAPatch() throws {
@@ -198,7 +198,7 @@ import Testing
       #expect(now.patches <= now.record / 2)
       counts.append(now.count)
       // Opened again, it goes on with the patches that there are.
-      if i % 50 == 20 { store = try open(path, token: keeper) }
+      if i % 50 == 20 { store = try open(path, token: tokenStorage) }
     }
     #expect(counts.max() ?? 0 > 50)
     #expect(counts.filter { $0 == 0 }.count >= 1)
@@ -274,6 +274,6 @@ import Testing
       }
     }
     try SQLiteConnection(opening: path).run(damage)
-    expectDamaged(damage) { try open(path, token: keeper) }
+    expectDamaged(damage) { try open(path, token: tokenStorage) }
   }
 }

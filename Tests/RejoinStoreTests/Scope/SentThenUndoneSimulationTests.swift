@@ -36,7 +36,7 @@ private struct Refused: Error {}
 private final class FailingStore {
   let number: UInt64
   private(set) var deviceCount: UInt64 = 0
-  private let keeper = TestKeeper()
+  private let tokenStorage = TestTokenStorage()
   private let database: SQLiteConnection
   private(set) var scope: StoredScope
   /// Whether a new device could not be written yet.
@@ -56,12 +56,13 @@ private final class FailingStore {
     let faults = Faults()
     self.faults = faults
     database = try SQLiteConnection(opening: ":memory:")
-    scope = try FailingStore.open(database, keeper, faults, number)
+    scope = try FailingStore.open(database, tokenStorage, faults, number)
     deviceCount = faults.lastDevice
   }
 
   private static func open(
-    _ database: SQLiteConnection, _ keeper: TestKeeper, _ faults: Faults,
+    _ database: SQLiteConnection, _ tokenStorage: TestTokenStorage,
+    _ faults: Faults,
     _ number: UInt64
   ) throws -> StoredScope {
     let connection = FailingConnection(database) { sql in
@@ -74,7 +75,7 @@ private final class FailingStore {
     }
     return try StoredScope(
       "main", on: connection, schema: [Note.self],
-      wallClock: ManualClock().wallClock, token: keeper,
+      wallClock: ManualClock().wallClock, token: tokenStorage,
       makeDeviceID: {
         faults.lastDevice += 1
         return DeviceID(high: number, low: faults.lastDevice)
@@ -82,7 +83,7 @@ private final class FailingStore {
   }
 
   func reopen() throws {
-    scope = try FailingStore.open(database, keeper, faults, number)
+    scope = try FailingStore.open(database, tokenStorage, faults, number)
     #expect(scope.deviceChange == nil || isRenewalDue)
     isRenewalDue = false
     deviceCount = faults.lastDevice

@@ -36,7 +36,7 @@ import Testing
     try connection.run("PRAGMA journal_mode = WAL")
     return try StoredScope(
       "main", on: connection, schema: [Note.self],
-      wallClock: ManualClock().wallClock, token: keeper,
+      wallClock: ManualClock().wallClock, token: tokenStorage,
       makeDeviceID: { [unowned self] in
         defer { devices = (devices.lowerBound + 1)... }
         return DeviceID(devices.lowerBound)
@@ -156,7 +156,7 @@ import Testing
     failing = ["UPDATE"]
     #expect(throws: StoreError.self) { try store.update(saveAndSend) }
     failing = []
-    let token = try RestoreToken(decoding: try #require(keeper.bytes))
+    let token = try RestoreToken(decoding: try #require(tokenStorage.bytes))
     #expect(token.device == DeviceID(1) && token.sequence == 2)
     try send(store)
     let again = try open()

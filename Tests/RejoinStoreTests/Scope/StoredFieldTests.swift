@@ -9,7 +9,7 @@ import Testing
 /// What is kept beside fields, and changes without a save.
 @Suite final class StoredFieldTests: StoreSuite {
   private func reopened() throws -> StoredScope {
-    try open(path, token: keeper)
+    try open(path, token: tokenStorage)
   }
 
   private func peer() -> Replica {

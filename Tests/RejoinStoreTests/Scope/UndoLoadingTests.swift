@@ -14,11 +14,11 @@ import Testing
   }
 
   @Test func stepsAreReadAtTheFirstUndo() throws {
-    let scope = try open(path, token: keeper)
+    let scope = try open(path, token: tokenStorage)
     for title in ["Milk", "Bread", "Cheese"] { try scope.rename(title) }
     try scope.undo()
     let counting = try connection()
-    let again = try open(counting, token: keeper)
+    let again = try open(counting, token: tokenStorage)
     #expect(again.undoName == "Bread" && again.redoName == "Cheese")
     try again.write("Ham", to: "2")
     try again.rename("Egg", key: "2")
@@ -34,7 +34,7 @@ import Testing
 
   @Test func openingReadsNoRowOfAnotherScope() throws {
     for scope in ["a", "b"] {
-      let scope = try open(path, scope: scope, token: TestKeeper())
+      let scope = try open(path, scope: scope, token: TestTokenStorage())
       for title in ["Milk", "Bread"] { try scope.rename(title) }
     }
     let counting = try connection()
@@ -58,14 +58,16 @@ import Testing
     let plain = Replica(
       device: DeviceID(1), schema: [Note.self],
       wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(9) })
-    var scope = try open(path, token: keeper)
+    var scope = try open(path, token: tokenStorage)
     for number in 0..<60 {
       let move = UndoMove.random(&random)
       var (copy, other) = (random, random)
       try move.make(on: plain, &copy)
       try scope.update { try move.make(on: $0, &other) }
       random = copy
-      if random.chance(percent: 30) { scope = try open(path, token: keeper) }
+      if random.chance(percent: 30) {
+        scope = try open(path, token: tokenStorage)
+      }
       let comment: Comment = "move \(number), \(move)"
       #expect(scope.undoName == plain.undoHistory.undoName, comment)
       #expect(scope.redoName == plain.undoHistory.redoName, comment)
@@ -121,14 +123,14 @@ import Testing
   }
 
   @Test func failedReadKeepsHistory() throws {
-    let scope = try open(path, token: keeper)
+    let scope = try open(path, token: tokenStorage)
     for title in ["Milk", "Bread"] { try scope.rename(title) }
     let counting = try connection()
-    let again = try open(counting, token: keeper)
+    let again = try open(counting, token: tokenStorage)
     try again.undo()
     counting.lost = Set(counting.bodyReads)
     try again.redo()
-    let third = try open(counting, token: keeper)
+    let third = try open(counting, token: tokenStorage)
     for _ in 0..<2 {
       let error = #expect(throws: StoreError.self) { try third.undo() }
       guard case .busy = error else {

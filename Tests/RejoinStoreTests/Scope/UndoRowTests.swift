@@ -27,17 +27,17 @@ import Testing
   }
 
   @Test func earliestStepsGiveWayToTheLimit() throws {
-    let scope = try open(path, token: keeper)
+    let scope = try open(path, token: tokenStorage)
     for i in 0..<60 {
       try scope.rename("\(i) " + String(repeating: "x", count: 100_000))
     }
     let bytes = try #require(try count("sum(length(body))"))
     #expect(bytes <= 4 << 20 && bytes > (4 << 20) - 101_000)
     let rows = try #require(try count("count(*)"))
-    for replica in [scope, try open(path, token: keeper)] {
+    for replica in [scope, try open(path, token: tokenStorage)] {
       #expect(replica.replica.undoHistory.entries.done.count == Int(rows))
     }
-    let again = try open(path, token: keeper)
+    let again = try open(path, token: tokenStorage)
     for i in 0..<Int(rows) {
       try again.undo()
       #expect(again.title?.hasPrefix("\(58 - i) ") == true)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func nextUndoAndRedoAreKeptBeyondTheLimit() throws {
-    let scope = try open(path, token: keeper)
+    let scope = try open(path, token: tokenStorage)
     let long = String(repeating: "x", count: 5 << 20)
     try scope.rename("Milk")
     try scope.rename("Long " + long)
@@ -54,12 +54,12 @@ import Testing
     #expect(try count("count(*)") == 1)
     let bytes = try #require(try count("sum(length(body))"))
     #expect(bytes > 5 << 20)
-    let again = try open(path, token: keeper)
+    let again = try open(path, token: tokenStorage)
     #expect(again.undoName == "Bread")
     try again.undo()
     #expect(again.title == "Long " + long)
     #expect(try again.undo() == .nothing)
-    let third = try open(path, token: keeper)
+    let third = try open(path, token: tokenStorage)
     #expect(third.redoName == "Bread")
     try third.redo()
     #expect(third.title == "Bread")
@@ -67,7 +67,7 @@ import Testing
 
   @Test func stepsToUndoGiveWayBeforeStepsToRedo() throws {
     let connection = try SQLiteConnection(opening: path)
-    let scope = try open(path, token: keeper)
+    let scope = try open(path, token: tokenStorage)
     let long = String(repeating: "x", count: 1_000)
     for i in 0..<8 { try scope.rename("\(i) \(long)") }
     for _ in 0..<4 { try scope.undo() }
@@ -97,7 +97,7 @@ import Testing
     "body = CAST(body || x'00' AS BLOB)",
   ])
   func damagedRowEmptiesHistoryAtTheFirstUndo(_ damage: String) throws {
-    let scope = try open(path, token: keeper)
+    let scope = try open(path, token: tokenStorage)
     for title in ["Milk", "Bread", "Cheese"] { try scope.rename(title) }
     try run("UPDATE rejoin_undo SET \(damage) WHERE step = 2")
     let found = try faults()
@@ -105,7 +105,7 @@ import Testing
     #expect(
       found[0].hasPrefix(
         "step 2 of the undo history of scope \"main\" is damaged"))
-    let again = try open(path, token: keeper)
+    let again = try open(path, token: tokenStorage)
     #expect(again.title == "Cheese" && again.undoName == "Cheese")
     #expect(try again.undo() == .nothing)
     #expect(try again.redo() == .nothing)
@@ -113,7 +113,7 @@ import Testing
     #expect(try count("count(*)") == 0)
     #expect(try faults() == [])
     try again.rename("Ham")
-    let third = try open(path, token: keeper)
+    let third = try open(path, token: tokenStorage)
     #expect(third.undoName == "Ham")
     try third.undo()
     #expect(third.title == "Cheese")
@@ -124,26 +124,26 @@ import Testing
     "(device, n) = (SELECT device, n FROM rejoin_undo WHERE step = 3)",
   ])
   func rowWithoutSaveEmptiesHistoryAtOpening(_ damage: String) throws {
-    let scope = try open(path, token: keeper)
+    let scope = try open(path, token: tokenStorage)
     for title in ["Milk", "Bread", "Cheese"] { try scope.rename(title) }
     try run("UPDATE rejoin_undo SET \(damage) WHERE step = 2")
     #expect(try faults().count == 1)
-    let again = try open(path, token: keeper)
+    let again = try open(path, token: tokenStorage)
     #expect(again.title == "Cheese" && again.undoName == nil)
     #expect(again.replica.undoHistory == UndoHistory())
     try again.rename("Ham")
     #expect(try count("count(*)") == 1)
-    let third = try open(path, token: keeper)
+    let third = try open(path, token: tokenStorage)
     try third.undo()
     #expect(third.title == "Cheese")
   }
 
   /// The save of the same call does not need the damaged row.
   @Test func newSaveOutlivesDamage() throws {
-    let scope = try open(path, token: keeper)
+    let scope = try open(path, token: tokenStorage)
     for title in ["Milk", "Bread"] { try scope.rename(title) }
     try run("UPDATE rejoin_undo SET row_check = 0 WHERE step = 1")
-    let again = try open(path, token: keeper)
+    let again = try open(path, token: tokenStorage)
     try again.update { replica in
       try replica.save(undoable: "Ham") { $0[Note.self, "1"].title = "Ham" }
       try replica.undo()
@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test func stepOfAnotherVersionIsDropped() throws {
-    let scope = try open(path, token: keeper)
+    let scope = try open(path, token: tokenStorage)
     for title in ["Milk", "Bread"] { try scope.rename(title) }
     let connection = try SQLiteConnection(opening: path)
     var body: [UInt8] = []
@@ -173,15 +173,15 @@ import Testing
       .bytes(body), .integer(row.check(of: body, in: 1)))
     connection.close()
     #expect(try faults() == [])
-    let again = try open(path, token: keeper)
+    let again = try open(path, token: tokenStorage)
     #expect(try again.undo() == .nothing && again.title == "Bread")
     try again.rename("Cheese")
-    #expect(try open(path, token: keeper).undoName == "Cheese")
+    #expect(try open(path, token: tokenStorage).undoName == "Cheese")
     #expect(try count("count(*)") == 1)
   }
 
   @Test func tableOfAnEarlierLayoutIsReplaced() throws {
-    try open(path, token: keeper).rename("Milk")
+    try open(path, token: tokenStorage).rename("Milk")
     try run("DROP TABLE rejoin_undo")
     try run(
       """
@@ -191,17 +191,17 @@ import Testing
       """)
     try run("INSERT INTO rejoin_undo VALUES (1, 1, 0, x'7b7d', 1)")
     #expect(try faults() == [])
-    let scope = try open(path, token: keeper)
+    let scope = try open(path, token: tokenStorage)
     #expect(scope.title == "Milk" && scope.undoName == nil)
     #expect(try scope.undo() == .nothing)
     try scope.rename("Bread")
-    let again = try open(path, token: keeper)
+    let again = try open(path, token: tokenStorage)
     try again.undo()
     #expect(again.title == "Milk")
   }
 
   @Test func summaryStillThrowsForOtherDamage() throws {
-    try open(path, token: keeper).rename("Milk")
+    try open(path, token: tokenStorage).rename("Milk")
     #expect(try faults() == [])
     try run("UPDATE rejoin_undo SET row_check = 0")
     #expect(try faults().count == 1)
@@ -210,7 +210,7 @@ import Testing
   }
 
   @Test func namesDistinguishNoneAndEmpty() throws {
-    let scope = try open(path, token: keeper)
+    let scope = try open(path, token: tokenStorage)
     try scope.rename("")
     try scope.update { replica in
       let report = try replica.save { transaction in
@@ -221,7 +221,7 @@ import Testing
       let done = replica.undoHistory.saves.done
       replica.undoHistory = UndoHistory(done: done + [step], undone: [])
     }
-    let again = try open(path, token: keeper)
+    let again = try open(path, token: tokenStorage)
     #expect(again.replica.undoHistory == scope.replica.undoHistory)
     #expect(
       again.replica.undoHistory.saves.done.map(\.name) == ["", nil])

@@ -15,7 +15,7 @@ import Testing
   ) async throws -> ReplicaStore {
     try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
-      token: keeper, makeDeviceID: { DeviceID(device) })
+      token: tokenStorage, makeDeviceID: { DeviceID(device) })
   }
 
   private func title(_ store: ReplicaStore) async -> String? {
@@ -124,7 +124,7 @@ import Testing
     let connection = try SQLiteConnection(opening: path)
     let scope = try StoredScope(
       "main", on: connection, schema: [Note.self],
-      wallClock: ManualClock().wallClock, token: keeper,
+      wallClock: ManualClock().wallClock, token: tokenStorage,
       makeDeviceID: { DeviceID(1) })
     func rename(_ title: String) throws {
       try scope.update { replica in
@@ -245,7 +245,7 @@ import Testing
     try await rename("Bread", in: store)
     let restored = try await ReplicaStore(
       at: copy, schema: [Note.self], wallClock: ManualClock().wallClock,
-      token: keeper, makeDeviceID: { DeviceID(9) })
+      token: tokenStorage, makeDeviceID: { DeviceID(9) })
     #expect(await restored.undoName == "Rename to Milk")
     try await restored.undo()
     #expect(await title(restored) == nil)
@@ -257,31 +257,31 @@ import Testing
   @Test func deltaMadeInWithReplicaStoresTheToken() async throws {
     let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
-      token: keeper, makeDeviceID: { DeviceID(1) })
-    let token = try #require(keeper.bytes)
+      token: tokenStorage, makeDeviceID: { DeviceID(1) })
+    let token = try #require(tokenStorage.bytes)
     try await store.withReplica { replica in
       _ = try replica.save { $0[Note.self, "1"].title = "Milk" }
     }
-    #expect(keeper.bytes == token)
+    #expect(tokenStorage.bytes == token)
     try folder.copy("notes.sqlite", to: "backup.sqlite")
     let delta = try await store.withReplica { replica in
       _ = try replica.save { $0[Note.self, "1"].title = "Bread" }
       return replica.delta()
     }
-    #expect(delta != nil && keeper.bytes != token)
+    #expect(delta != nil && tokenStorage.bytes != token)
     // The backup lacks a save that was sent.
     let restored = try await ReplicaStore(
       at: folder.file("backup.sqlite"), schema: [Note.self],
-      wallClock: ManualClock().wallClock, token: keeper,
+      wallClock: ManualClock().wallClock, token: tokenStorage,
       makeDeviceID: { DeviceID(2) })
     #expect(await restored.deviceChange?.old == DeviceID(1))
   }
 
   @Test(arguments: ["state", "fork", "encoded", "snapshot", "parts"])
   func everyExportStoresTheToken(_ export: String) throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("Milk")
-    let token = keeper.bytes
+    let token = tokenStorage.bytes
     try store.update { replica in
       switch export {
       case "state": _ = replica.state
@@ -291,12 +291,12 @@ import Testing
       default: _ = replica.delta(since: ReplicaVersion(), byteLimit: 100)
       }
     }
-    #expect(keeper.bytes != token)
+    #expect(tokenStorage.bytes != token)
   }
 
   @Test func tokenThatCannotBeStoredWithholdsTheDelta() throws {
-    let store = try open(path, token: keeper)
-    keeper.fails = true
+    let store = try open(path, token: tokenStorage)
+    tokenStorage.fails = true
     let error = #expect(throws: StoreError.self) {
       try store.update { replica in
         _ = try replica.save { $0[Note.self, "1"].title = "Milk" }
@@ -309,21 +309,21 @@ import Testing
     }
     // The save is durable.
     #expect(store.title == "Milk")
-    #expect(try open(path, token: TestKeeper(), as: 2).title == "Milk")
+    #expect(try open(path, token: TestTokenStorage(), as: 2).title == "Milk")
   }
 
   @Test func deltaKeptBeforeAnErrorStoresTheToken() throws {
     struct Refused: Error {}
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("Milk")
-    let token = keeper.bytes
+    let token = tokenStorage.bytes
     #expect(throws: Refused.self) {
       try store.update { replica in
         _ = replica.delta()
         throw Refused()
       }
     }
-    #expect(keeper.bytes != token && store.title == "Milk")
+    #expect(tokenStorage.bytes != token && store.title == "Milk")
   }
 
   @Test func changingInExportTraps() async throws {
@@ -343,7 +343,7 @@ import Testing
   @Test func versionAndDeltaAreOfOneMoment() async throws {
     let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
-      token: keeper, makeDeviceID: { DeviceID(1) })
+      token: tokenStorage, makeDeviceID: { DeviceID(1) })
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     let (version, delta) = try await store.export { replica in
       (replica.version, replica.delta(since: ReplicaVersion()))

@@ -106,7 +106,7 @@ import Testing
 
   /// The process exits before the tables exist, or before the token does.
   @Test func openingUnfinishedStoreDoesNotThrowMissing() throws {
-    final class Keeper: TokenStorage, @unchecked Sendable {
+    final class MemoryTokenStorage: TokenStorage, @unchecked Sendable {
       var bytes: [UInt8]?
       /// The number of tokens that are kept before the process exits.
       var left = 2
@@ -119,14 +119,16 @@ import Testing
       }
     }
     for count in 0..<2 {
-      let (path, keeper) = (folder.file("\(count).sqlite"), Keeper())
-      keeper.left = count
-      #expect(throws: StoreError.self) { try open(path, token: keeper) }
-      keeper.left = 2
-      let store = try open(path, token: keeper, as: 2)
+      let (path, tokenStorage) = (
+        folder.file("\(count).sqlite"), MemoryTokenStorage()
+      )
+      tokenStorage.left = count
+      #expect(throws: StoreError.self) { try open(path, token: tokenStorage) }
+      tokenStorage.left = 2
+      let store = try open(path, token: tokenStorage, as: 2)
       #expect(store.deviceChange == nil)
       try store.write("Milk")
-      #expect(try open(path, token: keeper, as: 3).title == "Milk")
+      #expect(try open(path, token: tokenStorage, as: 3).title == "Milk")
     }
   }
 
@@ -239,9 +241,9 @@ import Testing
 
   /// The second store stands for another process.
   @Test func changeDetectsSupersedingProcess() throws {
-    let first = try open(path, token: keeper)
+    let first = try open(path, token: tokenStorage)
     let (pending, signals) = first.observers.observe()
-    _ = try open(path, token: keeper)
+    _ = try open(path, token: tokenStorage)
     #expect(first.observers.failure == nil)
     #expect(throws: StoreError.superseded) { try first.write("lost") }
     #expect(first.observers.failure == .superseded)
@@ -275,7 +277,7 @@ import Testing
   @Test func failedRecoveryKeepsToken() async throws {
     try await fill()
     let bytes = try TokenFile(beside: path).load()
-    keeper.bytes = bytes
+    tokenStorage.bytes = bytes
     // Writing the row of the scope fails.
     let full = FailingConnection(
       try SQLiteConnection(opening: folder.file("full.sqlite"))
@@ -285,17 +287,17 @@ import Testing
     #expect(throws: StoreError.self) {
       try StoredScope(
         "main", on: full, recovering: .asNewDevice, schema: [Note.self],
-        wallClock: ManualClock().wallClock, token: keeper,
+        wallClock: ManualClock().wallClock, token: tokenStorage,
         makeDeviceID: { DeviceID(2) })
     }
-    #expect(keeper.bytes == bytes)
+    #expect(tokenStorage.bytes == bytes)
   }
 
   /// Two stores of a process open a scope, and the second one is first to be
   /// registered.
   @Test func laterWriterSupersedesEarlierWriter() throws {
     let (first, second) = (
-      try open(path, token: keeper), try open(path, token: keeper)
+      try open(path, token: tokenStorage), try open(path, token: tokenStorage)
     )
     let scopes = OpenScopes()
     let file = try #require(DurableFile(path: path).identity)
@@ -308,11 +310,11 @@ import Testing
 
   @Test func undoneChangeDoesNotChangeDevice() throws {
     struct Refused: Error {}
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("Milk")
     try folder.copy("notes.sqlite", to: "clone.sqlite")
-    let own = TestKeeper()
-    own.bytes = keeper.bytes
+    let own = TestTokenStorage()
+    own.bytes = tokenStorage.bytes
     let clone = try open(folder.file("clone.sqlite"), token: own, as: 5)
     try store.write("Bread")
     let sent = try #require(try store.export { $0.delta() })
@@ -329,7 +331,7 @@ import Testing
   }
 
   @Test func observerDuringChangeMissesThatChange() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("Milk")
     let observers = store.observers
     let (early, signals) = observers.observe(RecordID("Note", "1"))

@@ -177,7 +177,7 @@ import Testing
   func pathWithSpecialCharacters(_ name: String) throws {
     let path = folder.file(name)
     do {
-      let store = try open(path, token: keeper)
+      let store = try open(path, token: tokenStorage)
       try store.write("Milk")
     }
     try SQLiteConnection(opening: path).run("PRAGMA journal_mode = DELETE")

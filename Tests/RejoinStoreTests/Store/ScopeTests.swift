@@ -117,35 +117,36 @@ import Testing
 
   /// The scope was created anew before its token could be removed.
   @Test func laterCallKeepsTheTokenOfANewScope() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("Milk")
-    keeper.fails = true
+    tokenStorage.fails = true
     #expect(throws: StoreError.self) { try store.delete() }
-    keeper.fails = false
+    tokenStorage.fails = false
     let again = try StoredScope(
       "main", on: SQLiteConnection(opening: path), recovering: .asNewDevice,
-      schema: [Note.self], wallClock: ManualClock().wallClock, token: keeper,
+      schema: [Note.self], wallClock: ManualClock().wallClock,
+      token: tokenStorage,
       makeDeviceID: { DeviceID(2) })
     try again.write("Bread")
     try again.export { _ in }
-    let token = keeper.bytes
+    let token = tokenStorage.bytes
     try store.delete()
-    #expect(keeper.bytes == token)
+    #expect(tokenStorage.bytes == token)
   }
 
   /// The scope is created anew under the row number of the deleted one.
   @Test func earlierStoreOfADeletedScopeIsSuperseded() throws {
-    let first = try open(path, token: keeper)
+    let first = try open(path, token: tokenStorage)
     try first.write("Milk")
-    let second = try open(path, token: keeper)
+    let second = try open(path, token: tokenStorage)
     try second.delete()
     #expect(throws: StoreError.superseded) { try first.write("late") }
-    let third = try open(path, token: keeper, as: 2)
+    let third = try open(path, token: tokenStorage, as: 2)
     try third.write("Bread")
     #expect(throws: StoreError.superseded) { try first.write("late") }
     #expect(throws: StoreError.superseded) { try first.delete() }
     #expect(third.title == "Bread")
-    #expect(try open(path, token: keeper, as: 3).title == "Bread")
+    #expect(try open(path, token: tokenStorage, as: 3).title == "Bread")
   }
 
   /// The process exits after each statement and each access to the token.
@@ -153,12 +154,14 @@ import Testing
     struct Exited: Error {}
     var (intact, missing) = (0, 0)
     for step in 0... {
-      let (path, keeper) = (folder.file("\(step).sqlite"), TestKeeper())
+      let (path, tokenStorage) = (
+        folder.file("\(step).sqlite"), TestTokenStorage()
+      )
       let file = try SQLiteConnection(opening: path)
       let connection = HookedConnection(file)
       let store = try StoredScope(
         "main", on: connection, schema: [Note.self],
-        wallClock: ManualClock().wallClock, token: keeper,
+        wallClock: ManualClock().wallClock, token: tokenStorage,
         makeDeviceID: { DeviceID(1) })
       try store.write("Milk")
       try store.export { _ in }
@@ -167,12 +170,12 @@ import Testing
         left -= 1
         if left < 0 { throw Exited() }
       }
-      keeper.fails = true
+      tokenStorage.fails = true
       #expect(throws: StoreError.self) { try store.delete() }
-      keeper.fails = false
+      tokenStorage.fails = false
       file.close()
       do {
-        let again = try open(path, token: keeper, as: 2)
+        let again = try open(path, token: tokenStorage, as: 2)
         #expect(again.title == "Milk" && again.deviceChange == nil)
         intact += 1
       } catch StoreError.missing(let token?) {
@@ -181,7 +184,7 @@ import Testing
         let again = try StoredScope(
           "main", on: SQLiteConnection(opening: path), recovering: .asNewDevice,
           schema: [Note.self], wallClock: ManualClock().wallClock,
-          token: keeper, makeDeviceID: { DeviceID(2) })
+          token: tokenStorage, makeDeviceID: { DeviceID(2) })
         #expect(again.replica.recordIDs(of: "Note").isEmpty)
         #expect(again.replica.ownDevices == [DeviceID(1), DeviceID(2)])
       }
@@ -191,42 +194,42 @@ import Testing
   }
 
   @Test func tokenThatStaysIsRemovedByTheNextCall() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("Milk")
-    keeper.fails = true
+    tokenStorage.fails = true
     let error = #expect(throws: StoreError.self) { try store.delete() }
     guard case .tokenNotRemoved = error else {
       Issue.record("\(String(describing: error))")
       return
     }
-    keeper.fails = false
+    tokenStorage.fails = false
     #expect {
-      try open(path, token: keeper, as: 2)
+      try open(path, token: tokenStorage, as: 2)
     } throws: { error in
       if case StoreError.missing(.some) = error { true } else { false }
     }
     try store.delete()
-    #expect(try open(path, token: keeper, as: 2).deviceChange == nil)
+    #expect(try open(path, token: tokenStorage, as: 2).deviceChange == nil)
   }
 
   /// Opening reads the rows of one scope, regardless of the others.
   @Test func openingReadsOneScope() throws {
     func rows(besides others: Int) throws -> Int {
       let path = folder.file("\(others).sqlite")
-      let keeper = TestKeeper()
-      try open(path, scope: "mine", token: keeper).write("Milk")
+      let tokenStorage = TestTokenStorage()
+      try open(path, scope: "mine", token: tokenStorage).write("Milk")
       for i in 0..<others { try open(path, scope: "\(i)").write("Bread") }
       let connection = CountingConnection(try SQLiteConnection(opening: path))
       let store = try StoredScope(
         "mine", on: connection, schema: [Note.self],
-        wallClock: ManualClock().wallClock, token: keeper,
+        wallClock: ManualClock().wallClock, token: tokenStorage,
         makeDeviceID: { DeviceID(2) })
       #expect(store.title == "Milk" && store.deviceChange == nil)
       // A scope that does not exist is not searched for.
       connection.reset()
       _ = try StoredScope(
         "new", on: connection, schema: [Note.self],
-        wallClock: ManualClock().wallClock, token: TestKeeper(),
+        wallClock: ManualClock().wallClock, token: TestTokenStorage(),
         makeDeviceID: { DeviceID(3) })
       return connection.rows
     }
@@ -246,7 +249,7 @@ import Testing
   @Test func damagedNameIsDamage() throws {
     let name = "the name of a scope"
     do {
-      let store = try open(path, scope: name, token: keeper)
+      let store = try open(path, scope: name, token: tokenStorage)
       try store.write("Milk")
       try store.export { _ in }
       try store.update { _ in }
@@ -267,7 +270,7 @@ import Testing
           let connection = try SQLiteConnection(opening: path)
           return try StoredScope(
             name, on: connection, schema: [Note.self],
-            wallClock: ManualClock().wallClock, token: keeper,
+            wallClock: ManualClock().wallClock, token: tokenStorage,
             makeDeviceID: { DeviceID(2) })
         }
       }

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func everythingIsThereWhenTheStoreIsOpenedAgain() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     for i in 1...40 {
       try store.update { replica in
         try replica.save { transaction in
@@ -46,13 +46,13 @@ import Testing
     }
     try store.export { _ = $0.delta() }
     try store.write("last")
-    let again = try open(path, token: keeper, as: 9)
+    let again = try open(path, token: tokenStorage, as: 9)
     #expect(again.deviceChange == nil)
     #expect(again.bytes == store.bytes)
   }
 
   @Test func eachScopeIsAReplica() throws {
-    let (a, b) = (TestKeeper(), TestKeeper())
+    let (a, b) = (TestTokenStorage(), TestTokenStorage())
     let (one, other) = (
       try open(path, scope: "a", token: a, as: 1),
       try open(path, scope: "b", token: b, as: 2)
@@ -66,9 +66,9 @@ import Testing
   }
 
   @Test func whoOpensTheScopeSupersedesTheOneBefore() throws {
-    let first = try open(path, token: keeper)
+    let first = try open(path, token: tokenStorage)
     try first.write("first")
-    let second = try open(path, token: keeper)
+    let second = try open(path, token: tokenStorage)
     #expect(throws: StoreError.superseded) { try first.write("lost") }
     #expect(throws: StoreError.superseded) { try first.write("lost again") }
     #expect(first.title == "first")
@@ -76,14 +76,14 @@ import Testing
     #expect(throws: StoreError.superseded) { try first.write("lost") }
     #expect(first.title == "first")
     // Nor does it keep a token.
-    let before = keeper.bytes
+    let before = tokenStorage.bytes
     #expect(throws: StoreError.superseded) { try first.export { $0.delta() } }
-    #expect(keeper.bytes == before)
-    #expect(try open(path, token: keeper).title == "second")
+    #expect(tokenStorage.bytes == before)
+    #expect(try open(path, token: tokenStorage).title == "second")
   }
 
   @Test func aLockedDatabaseIsBusyAndNothingChanges() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("before")
     let other = try SQLiteConnection(opening: path)
     try other.run("BEGIN IMMEDIATE")
@@ -99,7 +99,7 @@ import Testing
     #expect(calls == 0)
     try other.run("ROLLBACK")
     try store.write("after")
-    #expect(try open(path, token: keeper).title == "after")
+    #expect(try open(path, token: tokenStorage).title == "after")
   }
 
   /// At each size that a save of that many notes needs.
@@ -107,7 +107,7 @@ import Testing
     // Where the tables just fit or do not, and where the disk is full later.
     for pages in Array(12...24) + [30, 40, 60] {
       let path = folder.file("full-\(pages).sqlite")
-      let keeper = TestKeeper()
+      let tokenStorage = TestTokenStorage()
       let connection = try SQLiteConnection(opening: path)
       try connection.run("PRAGMA journal_mode = WAL")
       try connection.run("PRAGMA max_page_count = \(pages)")
@@ -115,11 +115,11 @@ import Testing
       do {
         store = try StoredScope(
           "main", on: connection, schema: [Note.self],
-          wallClock: ManualClock().wallClock, token: keeper,
+          wallClock: ManualClock().wallClock, token: tokenStorage,
           makeDeviceID: { DeviceID(1) })
       } catch {
         // Too small for the tables; there is nothing.
-        #expect(throws: Never.self) { try open(path, token: keeper) }
+        #expect(throws: Never.self) { try open(path, token: tokenStorage) }
         continue
       }
       var (saved, isFull) = (0, false)
@@ -143,7 +143,7 @@ import Testing
       // Smaller, and with room again.
       try connection.run("PRAGMA max_page_count = 100000")
       #expect(try store.write("fits").dot?.sequence == UInt64(saved + 1))
-      let again = try open(path, token: keeper)
+      let again = try open(path, token: tokenStorage)
       #expect(again.bytes == store.bytes)
       #expect(again.deviceChange == nil)
     }
@@ -151,7 +151,7 @@ import Testing
 
   @Test func whatThrowsChangesNothing() throws {
     struct Refused: Error {}
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("before")
     let before = store.bytes
     #expect(throws: Refused.self) {
@@ -164,7 +164,7 @@ import Testing
       try store.update { try $0.save { _ in throw Refused() } }
     }
     #expect(store.bytes == before)
-    #expect(try open(path, token: keeper).bytes == before)
+    #expect(try open(path, token: tokenStorage).bytes == before)
   }
 
   /// Whatever the store has beside it.
@@ -173,7 +173,7 @@ import Testing
     let connection = CountingConnection(try SQLiteConnection(opening: path))
     let store = try StoredScope(
       "main", on: connection, schema: [Note.self],
-      wallClock: ManualClock().wallClock, token: keeper,
+      wallClock: ManualClock().wallClock, token: tokenStorage,
       makeDeviceID: { DeviceID(1) })
     try store.update { replica in
       try replica.save { transaction in
@@ -204,19 +204,19 @@ import Testing
     }
     try store.write("kept", to: "1")
     try store.write("kept", to: "3000")
-    let again = try open(path, token: keeper, as: 9)
+    let again = try open(path, token: tokenStorage, as: 9)
     #expect(again.deviceChange == nil && again.bytes == store.bytes)
   }
 
   @Test func aFileThatCannotBeWrittenCanBeRead() throws {
-    let store = try open(path, token: keeper)
+    let store = try open(path, token: tokenStorage)
     try store.write("kept")
     let connection = try SQLiteConnection(opening: path, .reading)
     let stored = try StoredScope.read("main", on: connection)
     #expect(stored?.encoded() == store.bytes)
     #expect(try StoredScope.read("other", on: connection)?.encoded() == nil)
     let error = #expect(throws: StoreError.self) {
-      try open(path, .reading, token: keeper)
+      try open(path, .reading, token: tokenStorage)
     }
     guard case .readOnly = error else {
       Issue.record("\(String(describing: error))")
@@ -225,21 +225,21 @@ import Testing
   }
 
   @Test func aLaterFormatIsRefused() throws {
-    try open(path, token: keeper).write("kept")
+    try open(path, token: tokenStorage).write("kept")
     let connection = try SQLiteConnection(opening: path)
     try connection.run("UPDATE rejoin_scope SET format = 3")
     #expect(throws: StoreError.newerFormat(3)) {
-      try open(path, token: keeper)
+      try open(path, token: tokenStorage)
     }
   }
 
   @Test func aLaterFormatWithOtherTablesIsNoDamage() throws {
-    try open(path, token: keeper).write("kept")
+    try open(path, token: tokenStorage).write("kept")
     let connection = try SQLiteConnection(opening: path)
     try connection.run("UPDATE rejoin_scope SET format = 4")
     try connection.run("CREATE TABLE rejoin_index (scope BIGINT)")
     #expect(throws: StoreError.newerFormat(4)) {
-      try open(path, token: keeper)
+      try open(path, token: tokenStorage)
     }
   }
 

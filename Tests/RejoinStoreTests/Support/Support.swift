@@ -17,7 +17,7 @@ struct Note: Entity {
 }
 
 /// A token in memory, which can be lost, replaced and be out of reach.
-final class TestKeeper: TokenStorage, @unchecked Sendable {
+final class TestTokenStorage: TokenStorage, @unchecked Sendable {
   // Each test has its own, on one thread.
   var bytes: [UInt8]?
   var fails = false
@@ -66,7 +66,7 @@ final class Folder {
 /// Tests with a folder, a database and a token of their own.
 class StoreSuite {
   let folder: Folder
-  let keeper = TestKeeper()
+  let tokenStorage = TestTokenStorage()
   var path: String { folder.file("notes.sqlite") }
 
   init() throws { folder = try Folder() }
@@ -137,7 +137,7 @@ final class CountingConnection: SQLConnection {
 /// Opens a scope of a file as ``ReplicaStore`` does, for one thread.
 func open(
   _ path: String, _ mode: SQLiteConnection.Mode = .writing,
-  scope: String = "main", token: any TokenStorage = TestKeeper(),
+  scope: String = "main", token: any TokenStorage = TestTokenStorage(),
   as device: UInt64 = 1
 ) throws -> StoredScope {
   let connection = try SQLiteConnection(opening: path, mode, timeout: .zero)

@@ -9,7 +9,8 @@ import Testing
 
 /// Opens a scope on a connection that counts.
 func open(
-  _ connection: CountingConnection, token: any TokenStorage = TestKeeper(),
+  _ connection: CountingConnection,
+  token: any TokenStorage = TestTokenStorage(),
   as device: UInt64 = 1
 ) throws -> StoredScope {
   try StoredScope(

@@ -45,7 +45,8 @@ import Testing
 
   @Test func somethingIsNew() {
     let set = FieldState(
-      Causal(ORSetStore([(.int(1), Siblings(AddMark(), at: Dot(a, 2)))]), [a: 2]))
+      Causal(
+        ORSetStore([(.int(1), Siblings(AddMark(), at: Dot(a, 2)))]), [a: 2]))
     let fragment = Fragment(state: set, basis: [a: 2], continued: [])
     #expect(
       refusal(of: message(.set, fragment)) == "a fragment with a new save")

@@ -292,8 +292,8 @@ extension PNCounter {
     var lastLine = -1
     for i in 0..<reader.count {
       let start = reader.bytes.offset
-      let (place, isDecided) = try reader.reference(isFirst: i == 0, flags: 1)
-      let (dot, line) = reader.storeDot(at: place)
+      let (index, isDecided) = try reader.reference(isFirst: i == 0, flags: 1)
+      let (dot, line) = reader.storeDot(at: index)
       try reader.bytes.require(
         line > lastLine, .invalid, "sorted entries, one for each device",
         at: start)

@@ -180,9 +180,9 @@ extension ExistenceMarks {
     return ExistenceMarks(
       try Siblings.readSiblings(from: &reader, count: reader.count) {
         reader, i throws(WireError) in
-        let (place, flags) = try reader.reference(isFirst: i == 0, flags: 2)
-        let time = try reader.readTime(of: place)
-        let dot = reader.storeDot(at: place).dot
+        let (index, flags) = try reader.reference(isFirst: i == 0, flags: 2)
+        let time = try reader.readTime(of: index)
+        let dot = reader.storeDot(at: index).dot
         let clock = flags == 0 ? VectorClock() : try reader.readClock()
         return .init(
           dot: dot,

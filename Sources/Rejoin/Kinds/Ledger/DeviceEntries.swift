@@ -156,14 +156,14 @@ package struct DeviceEntries: Sendable {
   private mutating func extend(
     by entries: ArraySlice<Entry>, from start: UInt64
   ) {
-    var place = Int(clamping: start - folded)
+    var index = Int(clamping: start - folded)
     for entry in entries {
-      if place == tail.count {
+      if index == tail.count {
         tail.append(entry)
-      } else if tail[place].isBefore(entry) {
-        tail[place] = entry
+      } else if tail[index].isBefore(entry) {
+        tail[index] = entry
       }
-      place += 1
+      index += 1
     }
   }
 }

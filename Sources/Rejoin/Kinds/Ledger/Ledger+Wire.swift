@@ -8,10 +8,10 @@ extension Ledger {
     writer.head(lines.count)
     var next = 0
     for (device, line) in lines.sorted(by: { $0.key < $1.key }) {
-      let place = writer.line(of: device)
+      let index = writer.line(of: device)
       let isContinued = writer.fragment?.continued.contains(device) ?? false
-      writer.out.varint(UInt64(place - next) << 1 | (isContinued ? 1 : 0))
-      next = place + 1
+      writer.out.varint(UInt64(index - next) << 1 | (isContinued ? 1 : 0))
+      next = index + 1
       writer.out.varint(line.folded)
       if line.folded > 0, !isContinued { writer.out.wide(line.foldedSum) }
       writer.out.varint(line.cancellation.decided)
@@ -43,12 +43,12 @@ extension DeviceEntries {
     writer.out.varint(tail.count)
     var previous = Int(writer.saves.lines[writer.line(of: device)].start)
     for entry in tail {
-      let place = writer.place(of: Dot(device, entry.sequence))
-      writer.out.signed(Int64(place - previous))
-      writer.out.varint(entry.time.rawValue - writer.saves.saves[place].time)
+      let index = writer.index(of: Dot(device, entry.sequence))
+      writer.out.signed(Int64(index - previous))
+      writer.out.varint(entry.time.rawValue - writer.saves.saves[index].time)
       writer.out.signed(entry.amount)
       writer.out.value(entry.memo)
-      previous = place
+      previous = index
     }
   }
 
@@ -79,9 +79,9 @@ extension DeviceEntries {
       at: start)
     var tail: [Entry] = []
     if reader.isBuilding { tail.reserveCapacity(count) }
-    var place = reader.saves.places(of: line).lowerBound
+    var index = reader.saves.indices(of: line).lowerBound
     for _ in 0..<count {
-      let entry = try Entry(from: &reader, after: &place, of: line)
+      let entry = try Entry(from: &reader, after: &index, of: line)
       if reader.isBuilding { tail.append(entry) }
     }
     return (
@@ -126,21 +126,21 @@ extension DeviceEntries {
 extension DeviceEntries.Entry {
   /// Reads an entry of a device.
   ///
-  /// - Parameter place: The index of the previous entry's save or, for the
+  /// - Parameter index: The index of the previous entry's save or, for the
   ///   first entry, of the device's first save. On return, the index of this
   ///   entry's save.
   fileprivate init(
-    from reader: inout FieldReader, after place: inout Int, of line: Int
+    from reader: inout FieldReader, after index: inout Int, of line: Int
   ) throws(WireError) {
     let start = reader.bytes.offset
-    place = try reader.place(
-      place, movedBy: try reader.bytes.varint(), isSigned: true, at: start)
+    index = try reader.index(
+      index, movedBy: try reader.bytes.varint(), isSigned: true, at: start)
     try reader.bytes.require(
-      reader.saves.places(of: line).contains(place), .invalid,
+      reader.saves.indices(of: line).contains(index), .invalid,
       "a save of the entry's device", at: start)
-    let time = try reader.readTime(of: place)
+    let time = try reader.readTime(of: index)
     self.init(
-      sequence: reader.storeDot(at: place).dot.sequence, time: time,
+      sequence: reader.storeDot(at: index).dot.sequence, time: time,
       amount: try reader.bytes.signed(),
       memo: try reader.bytes.value(isBuilding: reader.isBuilding))
   }

@@ -143,11 +143,11 @@ extension Siblings<Stamped> {
     try reader.check(size: 3, "writes")
     return try readSiblings(from: &reader, count: reader.count) {
       reader, i throws(WireError) in
-      let place = try reader.reference(isFirst: i == 0).place
-      let time = try reader.readTime(of: place)
+      let index = try reader.reference(isFirst: i == 0).index
+      let time = try reader.readTime(of: index)
       let value = try reader.bytes.value(isBuilding: reader.isBuilding)
       return .init(
-        dot: reader.storeDot(at: place).dot, payload: Stamped(value, at: time))
+        dot: reader.storeDot(at: index).dot, payload: Stamped(value, at: time))
     }
   }
 }

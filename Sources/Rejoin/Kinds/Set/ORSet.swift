@@ -51,7 +51,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   public mutating func insert(
     _ element: Element, on device: DeviceID
   ) -> ORSet {
-    ORSet(state: state.mark(element.fieldValue, isIn: true, on: device))
+    ORSet(state: state.change(element.fieldValue, isIn: true, on: device))
   }
 
   /// Removes an element.
@@ -64,7 +64,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   public mutating func remove(
     _ element: Element, on device: DeviceID
   ) -> ORSet {
-    ORSet(state: state.mark(element.fieldValue, isIn: false, on: device))
+    ORSet(state: state.change(element.fieldValue, isIn: false, on: device))
   }
 }
 
@@ -79,7 +79,7 @@ extension ORSetStore {
   ///
   /// - Returns: The marks of the element before the change.
   @discardableResult
-  mutating func mark(
+  mutating func change(
     _ element: Value, isIn: Bool, at dot: Dot, seen: some DotSet
   ) -> Siblings<AddMark> {
     update(element) { marks in
@@ -96,11 +96,11 @@ extension Causal<ORSetStore> {
   ///
   /// - Returns: The delta: the element's content after the change, and a
   ///   context of the change and the marks that it superseded.
-  mutating func mark(
+  mutating func change(
     _ key: Value, isIn: Bool, on device: DeviceID
   ) -> Causal {
     let (dot, before) = updateNext(of: device) {
-      $0.mark(key, isIn: isIn, at: $1, seen: Everything())
+      $0.change(key, isIn: isIn, at: $1, seen: Everything())
     }
     var change = ORSetStore()
     if isIn { change[key] = Siblings(AddMark(), at: dot) }

@@ -16,7 +16,7 @@ extension ORSetStore: FieldStore {
   ) -> [Siblings<Stamped>.Element] {
     if let retraction = save.retraction {
       for (element, dot) in retraction.elements {
-        mark(element, isIn: false, at: save.dot, seen: Only(dot))
+        change(element, isIn: false, at: save.dot, seen: Only(dot))
       }
       if save.edit == nil { return [] }
     }
@@ -27,7 +27,7 @@ extension ORSetStore: FieldStore {
     }
     if save.drops || edit.isCleared { drop(seen: seen) }
     for (element, isIn) in edit.members {
-      mark(element, isIn: isIn, at: save.dot, seen: seen)
+      change(element, isIn: isIn, at: save.dot, seen: seen)
     }
     return []
   }
@@ -286,8 +286,8 @@ extension ORSetStore {
     var marks: [Siblings<AddMark>.Element] = []
     var (isFirst, hasMore) = (true, true)
     while hasMore {
-      let (place, more) = try reader.reference(isFirst: isFirst, flags: 1)
-      let dot = reader.storeDot(at: place).dot
+      let (index, more) = try reader.reference(isFirst: isFirst, flags: 1)
+      let dot = reader.storeDot(at: index).dot
       hasMore = more == 1
       // Most elements have a single mark, without an array.
       if isFirst, !hasMore { return Siblings(AddMark(), at: dot) }

@@ -171,7 +171,8 @@ extension Record {
 
   /// Returns the elements of a set, each with the saves that inserted it.
   public func insertions(of name: String) -> [Value: Set<Dot>] {
-    let set = self[FieldKey(name, .set)].store(of: ORSetStore.self) ?? ORSetStore()
+    let field = self[FieldKey(name, .set)]
+    let set = field.store(of: ORSetStore.self) ?? ORSetStore()
     let saves = set.entries.map { ($0, Set($1.map(\.dot))) }
     return Dictionary(uniqueKeysWithValues: saves)
       .filter { visible($0.key) != nil }

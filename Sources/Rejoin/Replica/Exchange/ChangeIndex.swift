@@ -30,7 +30,7 @@ struct ChangeIndex {
   }
 
   /// The state of the index at one moment.
-  struct Mark {
+  struct Checkpoint {
     fileprivate struct Device {
       let count: Int
       let greatest: UInt64
@@ -55,7 +55,7 @@ struct ChangeIndex {
   ///   - last: A closure that returns the last save of a device that a field
   ///     has seen, including this change.
   /// - Complexity: O(1), amortized.
-  mutating func note(
+  mutating func record(
     _ location: FieldPosition, at dot: Dot, isReplacing: Bool,
     last: (DeviceID, FieldPosition) -> UInt64
   ) {
@@ -71,19 +71,21 @@ struct ChangeIndex {
   /// The current state of the index.
   ///
   /// - Complexity: O(*d*), where *d* is the number of devices.
-  var mark: Mark { Mark(devices: byDevice.entries.map(\.content.mark)) }
+  var checkpoint: Checkpoint {
+    Checkpoint(devices: byDevice.entries.map(\.content.checkpoint))
+  }
 
-  /// Returns whether entries were only added since a mark.
-  func canTakeBack(to mark: Mark) -> Bool {
-    zip(byDevice.entries, mark.devices).allSatisfy {
+  /// Returns whether entries were only added since a checkpoint.
+  func canRevert(to checkpoint: Checkpoint) -> Bool {
+    zip(byDevice.entries, checkpoint.devices).allSatisfy {
       $0.content.moves == $1.moves
     }
   }
 
-  /// Removes the entries that were added since a mark.
-  mutating func revert(to mark: Mark) {
-    byDevice.removeAll(after: mark.devices.count)
-    byDevice.updateAll { $1.revert(to: mark.devices[$0]) }
+  /// Removes the entries that were added since a checkpoint.
+  mutating func revert(to checkpoint: Checkpoint) {
+    byDevice.removeAll(after: checkpoint.devices.count)
+    byDevice.updateAll { $1.revert(to: checkpoint.devices[$0]) }
   }
 
   /// The number of entries, including stale ones.
@@ -160,16 +162,19 @@ extension ChangeIndex {
 }
 
 extension ChangeIndex.DeviceChanges {
-  fileprivate var mark: ChangeIndex.Mark.Device {
+  fileprivate var checkpoint: ChangeIndex.Checkpoint.Device {
     .init(
       count: entries.count, greatest: greatest, sorted: sorted, stale: stale,
       moves: moves)
   }
 
-  fileprivate mutating func revert(to mark: ChangeIndex.Mark.Device) {
-    if entries.count == mark.count { return }
-    entries.removeSubrange(mark.count...)
-    (greatest, sorted, stale) = (mark.greatest, mark.sorted, mark.stale)
+  fileprivate mutating func revert(to checkpoint: ChangeIndex.Checkpoint.Device)
+  {
+    if entries.count == checkpoint.count { return }
+    entries.removeSubrange(checkpoint.count...)
+    (greatest, sorted, stale) = (
+      checkpoint.greatest, checkpoint.sorted, checkpoint.stale
+    )
   }
 
   /// Adds an entry.

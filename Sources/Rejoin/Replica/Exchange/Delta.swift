@@ -73,8 +73,8 @@ public struct Delta: Sendable {
           var change = Change(
             id: records.table.record,
             fields: Dictionary(minimumCapacity: records.table.fields.count))
-          while let (place, state) = records.nextField() {
-            let key = records.table.columns[place].key
+          while let (index, state) = records.nextField() {
+            let key = records.table.columns[index].key
             if let fragment = records.fragment(state) {
               change.fragments[key] = fragment
             } else {

@@ -201,9 +201,9 @@ extension ReplicaState {
           former = FormerExistence(
             records[position], hasMarks: message.table.hasExistence)
         }
-        while let (place, state) = next {
+        while let (index, state) = next {
           defer { next = message.nextField() }
-          let field = fields[place]
+          let field = fields[index]
           if let fragment = message.fragment(state) {
             let location = join(
               fragment, of: id, field.number, detail, &report, &refused)
@@ -244,16 +244,16 @@ extension ReplicaState {
     if detail == .faults, !records[position].has(location.name) {
       return add(theirs, at: location)
     }
-    let place =
+    let index =
       detail == .faults
       ? nil
       : FieldLocation(
         record: records[position].id, field: names[location.name])
     join(theirs, at: location, kind: kind) { mine in
       report.recordEquivocations(mine, theirs)
-      guard let place else { return mine.merge(theirs) }
+      guard let index else { return mine.merge(theirs) }
       report.join(
-        theirs, into: &mine, at: place, isQuiet: isQuiet,
+        theirs, into: &mine, at: index, isQuiet: isQuiet,
         keepingValues: detail == .changesWithValues)
     }
   }

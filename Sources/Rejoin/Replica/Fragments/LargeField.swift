@@ -37,11 +37,11 @@ struct LargeField: Sendable {
   init(horizon: VectorClock) { self.horizon = horizon }
 
   /// Records a local save.
-  mutating func note(_ save: EditContext) {
+  mutating func recordEdit(_ save: EditContext) {
     if let edit = save.edit { add(bytes: edit.byteBound) }
     if let retraction = save.retraction {
       horizon.advance(to: save.dot)
-      note(retraction.elements.keys, at: save.dot)
+      record(retraction.elements.keys, at: save.dot)
       if save.edit == nil { return }
     }
     guard let edit = save.edit, !save.drops else {
@@ -51,7 +51,7 @@ struct LargeField: Sendable {
     if edit.removes { horizon.advance(to: save.dot) }
     guard case .members(let edit) = edit else { return }
     if edit.isCleared { return (marks, unwritten) = (nil, nil) }
-    note(edit.members.keys, at: save.dot)
+    record(edit.members.keys, at: save.dot)
   }
 
   /// Records that the field may have grown by some content and the saves in its
@@ -61,7 +61,7 @@ struct LargeField: Sendable {
   }
 
   /// Records that a save changed some elements.
-  private mutating func note(_ elements: some Sequence<Value>, at dot: Dot) {
+  private mutating func record(_ elements: some Sequence<Value>, at dot: Dot) {
     for element in elements {
       marks?.add(element, at: dot)
       unwritten?.elements.insert(element)

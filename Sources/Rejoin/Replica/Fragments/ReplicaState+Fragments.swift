@@ -41,16 +41,18 @@ extension ReplicaState {
   ///   - isNew: Whether the change is the first one of the field.
   ///   - note: A closure that records the change.
   mutating func trackLargeField(
-    at location: FieldPosition, isNew: Bool, _ note: (inout LargeField) -> Void
+    at location: FieldPosition, isNew: Bool,
+    _ record: (inout LargeField) -> Void
   ) {
     if largeFields[location] != nil {
-      note(&largeFields[location, default: LargeField(horizon: VectorClock())])
+      record(
+        &largeFields[location, default: LargeField(horizon: VectorClock())])
     } else if let slot = records[Int(location.record)].slot(location.name),
       slot.size >= fragmentSize
     {
       var field = LargeField(
         horizon: isNew ? VectorClock() : slot.state.clock)
-      note(&field)
+      record(&field)
       largeFields[location] = field
     }
   }
@@ -67,7 +69,7 @@ extension ReplicaState {
     _ detail: MergeReport.Detail, _ report: inout MergeReport,
     _ refused: inout [RefusedPart]
   ) -> FieldPosition? {
-    let place = FieldLocation(record: id, field: names[name])
+    let index = FieldLocation(record: id, field: names[name])
     let held = positions[id].map {
       FieldPosition(record: UInt32($0), name: name)
     }
@@ -84,7 +86,7 @@ extension ReplicaState {
       gaps.append(
         .init(
           device: device, lastHeldSave: last, lastAssumedSave: assumed,
-          field: place))
+          field: index))
     }
     report.gaps += gaps
     var taken = fragment
@@ -105,7 +107,7 @@ extension ReplicaState {
     }
     let location =
       held ?? FieldPosition(record: UInt32(intern(id)), name: name)
-    join(taken, at: location, place, detail, &report)
+    join(taken, at: location, index, detail, &report)
     return location
   }
 
@@ -124,19 +126,19 @@ extension ReplicaState {
   /// Joins a fragment and reports the changes.
   private mutating func join(
     _ fragment: Fragment, at location: FieldPosition,
-    _ place: FieldLocation, _ detail: MergeReport.Detail,
+    _ index: FieldLocation, _ detail: MergeReport.Detail,
     _ report: inout MergeReport
   ) {
     join(
-      fragment.state, at: location, kind: place.field.kind,
-      note: { $0.recordJoin(fragment, over: $1) }
+      fragment.state, at: location, kind: index.field.kind,
+      record: { $0.recordJoin(fragment, over: $1) }
     ) { mine in
       report.recordEquivocations(mine, fragment.state)
       if detail == .faults {
         mine.merge(fragment)
       } else {
         report.join(
-          fragment, into: &mine, at: place,
+          fragment, into: &mine, at: index,
           keepingValues: detail == .changesWithValues)
       }
     }

@@ -37,12 +37,12 @@ public struct RestoreToken: Hashable, Sendable, Codable {
     self.init(
       device: state.device, sequence: save.sequence, digest: save.digest,
       pulls: state.identity.pullCount(at: state.version),
-      beside: state.identity.otherDevices.suffix(Self.deviceLimit))
+      others: state.identity.otherDevices.suffix(Self.deviceLimit))
   }
 
   init(
     device: DeviceID, sequence: UInt64, digest: UInt64, pulls: UInt64 = 0,
-    beside others: [DeviceID] = []
+    others: [DeviceID] = []
   ) {
     (self.device, self.sequence, self.digest) = (device, sequence, digest)
     (pullCount, otherDevices) = (pulls, others)
@@ -74,7 +74,7 @@ extension RestoreToken {
       let token = RestoreToken(
         device: try reader.device(), sequence: try reader.varint(),
         digest: try reader.fixed(), pulls: try reader.varint(),
-        beside: reader.remaining == 0
+        others: reader.remaining == 0
           ? [] : try reader.devices(atMost: RestoreToken.deviceLimit))
       try reader.finish()
       return token

@@ -69,7 +69,8 @@ extension Replica {
     pull.digest.add(pull.time.rawValue)
     for row in rows {
       pull.take(
-        row.content.edits(named: empty.current.names), of: row.key, from: current)
+        row.content.edits(named: empty.current.names), of: row.key,
+        from: current)
     }
     var report = MergeReport()
     if isAhead { report.correctedServerTime = time }

@@ -111,9 +111,9 @@ private struct MissingFields {
   }
 
   func record(
-    _ place: Int, in state: borrowing ReplicaState
+    _ index: Int, in state: borrowing ReplicaState
   ) -> RecordID {
-    state.records[Int(fields[ends[place] - 1].record)].id
+    state.records[Int(fields[ends[index] - 1].record)].id
   }
 
   /// Finds more records, up to a total of `count`.

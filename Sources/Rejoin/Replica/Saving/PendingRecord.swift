@@ -124,7 +124,7 @@ struct PendingRecord {
   /// existence.
   private func isNamed(_ key: FieldKey, _ number: UInt32?) -> Bool {
     if key == .existence { return mark != nil }
-    return number.map { edits.place(of: $0) != nil } ?? false
+    return number.map { edits.index(of: $0) != nil } ?? false
   }
 
   /// Combines an edit with the earlier edits of its field.
@@ -135,7 +135,7 @@ struct PendingRecord {
   ) -> Bool {
     if kind.mayOverflow { canFail = true }
     addedBytes += edit.byteBound
-    guard edits.place(of: field) != nil else {
+    guard edits.index(of: field) != nil else {
       edits.set(field, to: edit)
       return true
     }

@@ -114,24 +114,24 @@ extension Replica {
     let dot = Dot(device, current.version[device].sequence + 1)
     // Sort the records, so the digest of a save depends only on its edits.
     let records = transaction.pending.entries
-    let order = RecordOrder.places(records.count) { records[$0].key }
+    let order = RecordOrder.indices(records.count) { records[$0].key }
     for i in records.indices {
-      let place = order.map { Int($0[i]) } ?? i
-      if records[place].content.canFail {
-        try check(records[place].content, of: records[place].key, by: device)
+      let index = order.map { Int($0[i]) } ?? i
+      if records[index].content.canFail {
+        try check(records[index].content, of: records[index].key, by: device)
       }
       // Most records have room. Reading stored properties copies no record.
-      let added = records[place].content.addedBytes
-      let fields = records[place].content.edits.entries.count
+      let added = records[index].content.addedBytes
+      let fields = records[index].content.edits.entries.count
       if added == 0
         || current.accepts(
           added + ByteBound.field * fields,
-          at: records[place].content.position)
+          at: records[index].content.position)
       {
         continue
       }
       try current.checkSize(
-        of: records[place].content, of: records[place].key, at: dot, time: time)
+        of: records[index].content, of: records[index].key, at: dot, time: time)
     }
     current.hybrid = hybrid
     if device != current.device {
@@ -196,7 +196,9 @@ extension Replica {
   private func check(
     _ record: PendingRecord, of id: RecordID, by device: DeviceID
   ) throws(SaveError) {
-    guard let position = record.position ?? current.positions[id] else { return }
+    guard let position = record.position ?? current.positions[id] else {
+      return
+    }
     for entry in record.edits.entries {
       let field = current.records[position][entry.key]
       if field?.read({ $0.allows(entry.content, by: device) }) == false {
@@ -218,11 +220,11 @@ extension ReplicaState {
     digest.add(dot.sequence)
     digest.add(time.rawValue)
     for i in records.indices {
-      let place = order.map { Int($0[i]) } ?? i
-      digest.add(records[place].key.entity)
-      digest.add(records[place].key.key)
+      let index = order.map { Int($0[i]) } ?? i
+      digest.add(records[index].key.entity)
+      digest.add(records[index].key.key)
       commit(
-        records[place].content, of: records[place].key, at: dot, time: time,
+        records[index].content, of: records[index].key, at: dot, time: time,
         into: &digest, &report)
     }
     version.insert(
@@ -277,14 +279,14 @@ extension ReplicaState {
       }
     }
     if let retraction = record.retractions[0] { digest.add(retraction) }
-    mark(position, as: record, at: dot, time: time, into: &digest)
+    writeMark(position, as: record, at: dot, time: time, into: &digest)
   }
 
   /// Writes the mark of a record, and supersedes marks that the author
   /// observed.
   ///
   /// A save that edits the record does not write a mark.
-  private mutating func mark(
+  private mutating func writeMark(
     _ position: Int, as record: PendingRecord, at dot: Dot, time: Timestamp,
     into digest: inout Digest
   ) {

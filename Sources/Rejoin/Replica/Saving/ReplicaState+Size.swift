@@ -97,21 +97,21 @@ extension ReplicaState {
   ) throws(SaveError) {
     var copy = ReplicaState(device: dot.device, hybrid: hybrid)
     copy.names = names
-    let place = copy.intern(id)
+    let index = copy.intern(id)
     var (before, record) = (0, record)
     if let position = record.position ?? positions[id] {
       let bound = byteBound(ofRecordAt: position, isTight: true)
       if bound + record.byteBound <= recordByteLimit { return }
       for slot in records[position].slots {
         copy.add(
-          slot.state, at: FieldPosition(record: UInt32(place), name: slot.name))
+          slot.state, at: FieldPosition(record: UInt32(index), name: slot.name))
       }
-      before = copy.encodedRecord(at: place).count
+      before = copy.encodedRecord(at: index).count
     }
-    record.position = place
+    record.position = index
     var (digest, report) = (Digest(), SaveReport(dot: dot))
     copy.commit(record, of: id, at: dot, time: time, into: &digest, &report)
-    let after = copy.encodedRecord(at: place).count
+    let after = copy.encodedRecord(at: index).count
     if after > max(before, recordByteLimit) {
       throw .recordTooLarge(id, byteCount: after)
     }

@@ -97,7 +97,7 @@ extension Replica {
   ///
   /// - Complexity: O(*d*), where *d* is the number of devices on the roster.
   public var awaitedDevices: [DeviceID: Timestamp] {
-    awaitedDevices(beside: [])
+    awaitedDevices(counting: [])
   }
 
   /// Returns the devices that hold back the stability cut of a replica that
@@ -106,9 +106,9 @@ extension Replica {
   /// - Parameter others: The devices with saves in records that this replica
   ///   lacks.
   package func awaitedDevices(
-    beside others: some Collection<DeviceID>
+    counting others: some Collection<DeviceID>
   ) -> [DeviceID: Timestamp] {
-    let devices = roster(beside: others).filter {
+    let devices = roster(counting: others).filter {
       $0 != device && !current.stability.passed.contains($0)
     }
     return devices.reduce(into: [:]) { $0[$1] = current.version[$1].time }

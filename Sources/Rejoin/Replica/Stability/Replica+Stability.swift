@@ -29,7 +29,7 @@ extension Replica {
   public func recordVersion(
     _ version: ReplicaVersion, of device: DeviceID? = nil
   ) -> MergeReport {
-    recordVersion(version, of: device, beside: [])
+    recordVersion(version, of: device, counting: [])
   }
 
   /// Records the saves that another device holds, in a replica that lacks
@@ -39,7 +39,7 @@ extension Replica {
   ///   lacks.
   package func recordVersion(
     _ version: ReplicaVersion, of device: DeviceID?,
-    beside devices: some Collection<DeviceID>
+    counting devices: some Collection<DeviceID>
   ) -> MergeReport {
     var report = MergeReport()
     if current.isBehind(version) {
@@ -56,27 +56,27 @@ extension Replica {
     }
     // Stability awaits only other devices.
     if let device, device != self.device {
-      let mayPass = canMiss(missing, of: device, beside: devices)
+      let mayPass = canMiss(missing, of: device, counting: devices)
       current.stability.record(
         shown, of: device, holding: held, mayPass: mayPass)
     }
-    advanceStability(beside: devices)
+    advanceStability(counting: devices)
     return report
   }
 
-  /// Returns whether a device can pass a mark although the replica lacks some
+  /// Returns whether a device can pass a target although the replica lacks some
   /// saves in the version that it showed.
   ///
   /// Such a save must be from another device on the roster, because that device
-  /// must pass the mark itself. Pulls and imports save under devices that are
+  /// must pass the target itself. Pulls and imports save under devices that are
   /// not on the roster.
   private func canMiss(
     _ missing: VectorClock, of device: DeviceID,
-    beside devices: some Collection<DeviceID>
+    counting devices: some Collection<DeviceID>
   ) -> Bool {
     if missing.isEmpty { return true }
     // A device that this replica does not know can stand for a server.
-    let roster = roster(beside: devices)
+    let roster = roster(counting: devices)
     return missing.entries.allSatisfy {
       $0.device != device && roster.contains($0.device)
     }
@@ -85,17 +85,17 @@ extension Replica {
   /// Returns the roster with the devices on it that have saves only in records
   /// that this replica lacks.
   func roster(
-    beside devices: some Collection<DeviceID>
+    counting devices: some Collection<DeviceID>
   ) -> Set<DeviceID> {
     roster.union(devices.filter(isOnRoster))
   }
 
-  /// Sets the next mark if every other device on the roster passed the last
+  /// Sets the next target if every other device on the roster passed the last
   /// one.
   ///
   /// - Parameter devices: The devices with saves in records that this replica
   ///   lacks.
-  func advanceStability(beside devices: some Collection<DeviceID> = []) {
+  func advanceStability(counting devices: some Collection<DeviceID> = []) {
     // Listing the roster is not necessary while one of its devices must still
     // pass.
     if let awaited = current.stability.awaited, awaited != device,
@@ -103,8 +103,8 @@ extension Replica {
     {
       return current._checkInvariants()
     }
-    var others = roster(beside: devices)
-    // This replica holds all saves in its own mark.
+    var others = roster(counting: devices)
+    // This replica holds all saves in its own target.
     others.remove(device)
     if let stable = current.stability.advance(
       others, holding: current.version.vectorClock)
@@ -166,18 +166,18 @@ extension Replica {
 /// The known progress of other devices, in memory linear in the number of
 /// devices.
 ///
-/// A *mark* is the replica's version at some moment. When every device on the
-/// roster has passed it, the saves in the mark are stable, and the next mark is
-/// set. A device passes by showing a version that contains the mark, after the
+/// A *target* is the replica's version at some moment. When every device on the
+/// roster has passed it, the saves in the target are stable, and the next target is
+/// set. A device passes by showing a version that contains the target, after the
 /// replica received the device's own saves in this version. An edit that its
 /// author made before it saw a stable deletion is therefore never missing. A
 /// matrix clock would find the cut sooner, in memory quadratic in the number of
 /// devices.
 struct Stability: Sendable {
   /// The awaited saves, which the replica's version always contains.
-  private(set) var mark = VectorClock()
+  private(set) var target = VectorClock()
 
-  /// The devices that passed the mark.
+  /// The devices that passed the target.
   ///
   /// Versions only grow, so a device that passed stays passed.
   private(set) var passed: Set<DeviceID> = []
@@ -190,29 +190,29 @@ struct Stability: Sendable {
 
   init() {}
 
-  init(mark: VectorClock, passed: Set<DeviceID>) {
-    (self.mark, self.passed) = (mark, passed)
+  init(target: VectorClock, passed: Set<DeviceID>) {
+    (self.target, self.passed) = (target, passed)
   }
 
   /// Records the version that a device showed.
   ///
   /// - Parameters:
   ///   - held: The version of the replica.
-  ///   - mayPass: Whether the device passes if `clock` contains the mark.
+  ///   - mayPass: Whether the device passes if `clock` contains the target.
   mutating func record(
     _ clock: VectorClock, of device: DeviceID, holding held: VectorClock,
     mayPass: Bool
   ) {
-    // Every version contains the empty mark of a new replica, so passing it
+    // Every version contains the empty target of a new replica, so passing it
     // does not prove anything.
-    if mark.isEmpty { (mark, passed) = (held, []) }
-    if mayPass, mark.isContained(in: clock) {
+    if target.isEmpty { (target, passed) = (held, []) }
+    if mayPass, target.isContained(in: clock) {
       passed.insert(device)
       if device == awaited { awaited = nil }
     }
   }
 
-  /// Sets the next mark if every device on the roster passed the last one.
+  /// Sets the next target if every device on the roster passed the last one.
   ///
   /// - Parameters:
   ///   - roster: The other devices that stability awaits.
@@ -225,18 +225,18 @@ struct Stability: Sendable {
     awaited = roster.first { !passed.contains($0) }
     if roster.isEmpty { return held }
     guard awaited == nil else { return nil }
-    defer { (mark, passed) = (held, []) }
-    return mark
+    defer { (target, passed) = (held, []) }
+    return target
   }
 }
 
 extension Stability {
   #if REJOIN_CHECK_INVARIANTS
-    /// Checks that the replica's version contains the mark.
+    /// Checks that the replica's version contains the target.
     func _checkInvariants(holding held: VectorClock) {
       precondition(
-        mark.isContained(in: held),
-        "the stability mark \(mark) is beyond the version \(held)")
+        target.isContained(in: held),
+        "the stability target \(target) is beyond the version \(held)")
     }
   #else
     func _checkInvariants(holding held: VectorClock) {}

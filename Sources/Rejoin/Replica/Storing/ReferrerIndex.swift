@@ -175,7 +175,7 @@ struct FormerRecords: Sendable {
   init(observed: Set<RecordID>?) { self.observed = observed }
 
   /// Records that a record is about to change.
-  mutating func note(_ position: UInt32, of all: [RecordState]) {
+  mutating func record(_ position: UInt32, of all: [RecordState]) {
     if records[position] != nil { return }
     let record = all[Int(position)]
     let isKept = observed?.contains(record.id) ?? true

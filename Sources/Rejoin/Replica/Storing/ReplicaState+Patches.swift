@@ -85,7 +85,7 @@ extension ReplicaState {
   mutating func joinRow(
     _ bytes: UnsafeRawBufferPointer, isPatch: Bool
   ) throws(WireError) -> (
-    fields: [JoinedField], horizons: [(place: Int, horizon: VectorClock)]
+    fields: [JoinedField], horizons: [(index: Int, horizon: VectorClock)]
   ) {
     var sections = StoredSections()
     var isRow = true

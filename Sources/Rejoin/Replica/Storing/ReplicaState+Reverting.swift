@@ -10,8 +10,8 @@ package struct FormerReplica {
   let version: ReplicaVersion
   fileprivate let stability: Stability
   fileprivate let ahead: Set<FieldPosition>
-  fileprivate let positions: RecordIndex.Mark
-  fileprivate let index: ChangeIndex.Mark
+  fileprivate let positions: RecordIndex.Checkpoint
+  fileprivate let index: ChangeIndex.Checkpoint
   /// The number of records before the change.
   package let recordCount: Int
 
@@ -24,7 +24,7 @@ package struct FormerReplica {
     (identity, hybrid) = (state.identity.withoutDigests, state.hybrid)
     (version, stability) = (state.version, state.stability)
     (ahead, recordCount) = (state.ahead, state.records.count)
-    (positions, index) = (state.positions.mark, state.index.mark)
+    (positions, index) = (state.positions.checkpoint, state.index.checkpoint)
   }
 }
 
@@ -57,8 +57,8 @@ extension Replica {
   package func revert(
     to former: FormerReplica, _ changed: [Int], as parts: ReplicaState
   ) -> Bool {
-    guard current.positions.canTakeBack(to: former.positions),
-      current.index.canTakeBack(to: former.index)
+    guard current.positions.canRevert(to: former.positions),
+      current.index.canRevert(to: former.index)
     else { return false }
     current.revert(to: former, changed, as: parts)
     deviceChange = former.deviceChange
@@ -77,15 +77,15 @@ extension ReplicaState {
     positions.revert(
       to: former.positions, without: records[former.recordCount...])
     records.removeSubrange(former.recordCount...)
-    for (place, position) in changed.enumerated()
+    for (index, position) in changed.enumerated()
     where position < former.recordCount {
-      records[position] = parts.records[place]
+      records[position] = parts.records[index]
       for slot in records[position].slots {
         let location = FieldPosition(record: UInt32(position), name: slot.name)
         trackConflicted(slot, at: location)
         largeFields[location] =
           parts.largeFields[
-            FieldPosition(record: UInt32(place), name: slot.name)]
+            FieldPosition(record: UInt32(index), name: slot.name)]
       }
     }
     index.revert(to: former.index)

@@ -8,7 +8,7 @@ package struct StoredHead: Equatable, Sendable {
   private let identity: Identity
   private let prefixes: [DeviceID: ReplicaVersion.DevicePrefix]
   private let stabilityCut: VectorClock
-  private let mark: VectorClock
+  private let target: VectorClock
   private let passed: Set<DeviceID>
   /// The time of the clock and the number of the last local save, or `nil` if
   /// that save set the clock.
@@ -18,7 +18,7 @@ package struct StoredHead: Equatable, Sendable {
     identity = state.identity.withoutDigests
     prefixes = state.version.devicePrefixes
     stabilityCut = state.version.stabilityCut
-    mark = state.stability.mark
+    target = state.stability.target
     passed = state.stability.passed
     let (latest, save) = (state.hybrid.latest, state.version[state.device])
     clock = latest == save.time ? nil : [latest.rawValue, save.sequence]

@@ -4,12 +4,12 @@ extension ReplicaState {
   /// Writes the sections that do not belong to a record or a save.
   func writeHead(to message: inout MessageWriter) {
     identity.writeDevice(hybrid, to: &message)
-    if !version.stabilityCut.isEmpty || !stability.mark.isEmpty
+    if !version.stabilityCut.isEmpty || !stability.target.isEmpty
       || !stability.passed.isEmpty
     {
       var section = WireWriter()
       section.clock(version.stabilityCut)
-      section.clock(stability.mark)
+      section.clock(stability.target)
       section.varint(stability.passed.count)
       for device in stability.passed.sorted() { section.device(device) }
       message.section(.stability, section)
@@ -27,7 +27,7 @@ extension ReplicaState {
 
   /// Writes the horizons that differ from the clocks of their fields.
   ///
-  /// Each horizon follows the place of its field among all written fields.
+  /// Each horizon follows the index of its field among all written fields.
   ///
   /// - Parameter first: The position of the first record.
   func writeHorizons(
@@ -36,13 +36,13 @@ extension ReplicaState {
   ) {
     if largeFields.isEmpty { return }
     var (section, next) = (WireWriter(), 0)
-    for (place, location) in content.locations(from: first).enumerated() {
+    for (index, location) in content.locations(from: first).enumerated() {
       if let horizon = largeFields[location]?.horizon,
         horizon != self[location]?.clock
       {
-        section.varint(place - next)
+        section.varint(index - next)
         section.clock(horizon)
-        next = place + 1
+        next = index + 1
       }
     }
     message.section(.horizons, section)
@@ -53,15 +53,15 @@ extension ReplicaState {
   /// - Parameter fields: All fields, in the order of the message.
   /// - Returns: `false` if the message could not have these horizons.
   mutating func restore(
-    _ horizons: [(place: Int, horizon: VectorClock)],
+    _ horizons: [(index: Int, horizon: VectorClock)],
     of fields: [FieldPosition]
   ) -> Bool {
-    for (place, horizon) in horizons {
-      guard place < fields.count, let state = self[fields[place]],
+    for (index, horizon) in horizons {
+      guard index < fields.count, let state = self[fields[index]],
         state.kind.supportsFragments, horizon != state.clock,
         horizon.isContained(in: state.clock)
       else { return false }
-      largeFields[fields[place]] = LargeField(horizon: horizon)
+      largeFields[fields[index]] = LargeField(horizon: horizon)
     }
     return true
   }
@@ -72,8 +72,8 @@ struct StoredSections {
   private(set) var hasDevice = false
   /// The prefixes of the version.
   private(set) var prefixes: [ReplicaVersion.Prefix] = []
-  /// The horizons of some large fields, each with the place of its field.
-  private(set) var horizons: [(place: Int, horizon: VectorClock)] = []
+  /// The horizons of some large fields, each with the index of its field.
+  private(set) var horizons: [(index: Int, horizon: VectorClock)] = []
 
   mutating func read(
     _ section: WireSection, into state: inout ReplicaState,
@@ -107,14 +107,14 @@ struct StoredSections {
     var next = 0
     repeat {
       horizons.append(
-        (try StoredSections.place(&next, &part), try part.clock()))
+        (try StoredSections.index(&next, &part), try part.clock()))
     } while part.remaining > 0
   }
 
-  /// Reads the place of a field.
+  /// Reads the index of a field.
   ///
-  /// - Parameter next: The smallest possible place.
-  private static func place(
+  /// - Parameter next: The smallest possible index.
+  private static func index(
     _ next: inout Int, _ part: inout WireReader
   ) throws(WireError) -> Int {
     let start = part.offset
@@ -130,7 +130,7 @@ struct StoredSections {
     into state: inout ReplicaState, _ part: inout WireReader
   ) throws(WireError) {
     let start = part.offset
-    let (cut, mark) = (try part.clock(), try part.clock())
+    let (cut, target) = (try part.clock(), try part.clock())
     var passed: Set<DeviceID> = []
     var previous: DeviceID?
     for _ in 0..<(try part.count(of: 1)) {
@@ -139,10 +139,10 @@ struct StoredSections {
       previous = device
     }
     try part.require(
-      !cut.isEmpty || !mark.isEmpty || !passed.isEmpty, .notCanonical,
-      "no section for an empty stability cut and mark", at: start)
+      !cut.isEmpty || !target.isEmpty || !passed.isEmpty, .notCanonical,
+      "no section for an empty stability cut and target", at: start)
     state.version.stabilityCut = cut
-    state.stability = Stability(mark: mark, passed: passed)
+    state.stability = Stability(target: target, passed: passed)
   }
 }
 
@@ -200,10 +200,10 @@ extension ReplicaState {
     identity.agrees(with: version, index) && isStabilityHeld
   }
 
-  /// Whether the stability cut and mark are within the version.
+  /// Whether the stability cut and target are within the version.
   private var isStabilityHeld: Bool {
     version.stabilityCut.isContained(in: version.vectorClock)
-      && stability.mark.isContained(in: version.vectorClock)
+      && stability.target.isContained(in: version.vectorClock)
   }
 
   /// Returns the whole state of the replica, as bytes for its own device.

@@ -15,7 +15,7 @@ struct PlacesBefore {
     let state = transaction.replica.current
     let records = transaction.pending.entries
     contents.reserveCapacity(2 * records.count)
-    let order = RecordOrder.places(records.count) { records[$0].key }
+    let order = RecordOrder.indices(records.count) { records[$0].key }
     for i in records.indices {
       let entry = records[order.map { Int($0[i]) } ?? i]
       add(entry.content, of: entry.key, in: state)
