@@ -68,7 +68,8 @@ extension HubConnection {
           let times = rows.devices.keys.map { state.version[$0].time }
           return Hub.Scope(
             row, lastSave: times.filter { $0 > .zero }.max(),
-            awaiting: replica(state).awaitedDevices(counting: rows.devices.keys))
+            awaiting: replica(state).awaitedDevices(counting: rows.devices.keys)
+          )
         }
       }
     } catch { throw StoreError(opening: error) }
