@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func anAppSeesThatARemoteWriteWon() throws {
+  @Test func mergeReportsConflictWhenRemoteWriteWins() throws {
     let late = Replica.empty(3, wallClock: ManualClock(9000))
     try a.edit { $0.name = "mine" }
     try late.edit { $0.name = "theirs" }
@@ -48,7 +48,7 @@ import Testing
     #expect(a.ada?.write(of: \.name)?.dot.device == late.device)
   }
 
-  @Test func nineteenInnocentFieldsAreKept() throws {
+  @Test func mergeKeepsEditsOfDifferentFields() throws {
     let id = RecordID("Value", "taylor")
     let keys = (0..<20).map { FieldKey("f\($0)", .register) }
     try a.save { transaction in
@@ -71,7 +71,7 @@ import Testing
   }
 
   /// What must not leave a device is in a replica of its own.
-  @Test func whatIsPrivateIsInAScopeOfItsOwn() throws {
+  @Test func separateReplicaKeepsRecordsPrivate() throws {
     let secret = Replica.empty(11)
     try a.edit { $0.name = "shared" }
     try secret.edit { $0.name = "secret" }
@@ -83,7 +83,7 @@ import Testing
     #expect(b.version.vectorClock == [a.device: 1])
   }
 
-  @Test func aSchemaMayChangeAfterDataIsOut() throws {
+  @Test func schemaCanChangeAfterDataIsShared() throws {
     struct Next: Entity {
       static let entityName = "Sailor"
       let miles = register(

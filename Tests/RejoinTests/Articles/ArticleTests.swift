@@ -14,7 +14,7 @@ import Testing
 /// appears without the comparison.
 @Suite struct ArticleTests {
   @Test(arguments: try ArticleTests.articles())
-  func everyLineIsCompiled(_ article: URL) throws {
+  func articleTestContainsEveryLine(_ article: URL) throws {
     let blocks = Self.blocks(of: try text(article))
     if blocks.isEmpty { return }
     let name = article.deletingPathExtension().lastPathComponent

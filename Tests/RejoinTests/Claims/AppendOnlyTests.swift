@@ -26,7 +26,7 @@ struct AppendOnlyTests {
     return (one, two, [one.tell(two), two.tell(one), one.tell(two)])
   }
 
-  @Test func concurrentEntriesAreAllKeptWithoutConflicts() throws {
+  @Test func mergeKeepsConcurrentEntriesWithoutConflicts() throws {
     let (one, two, reports) = try tills(entries: 3)
     for replica in [one, two] {
       #expect(
@@ -39,7 +39,7 @@ struct AppendOnlyTests {
     }
   }
 
-  @Test func everyEntryHasItsTimeAndMemo() throws {
+  @Test func entriesKeepTimeAndMemo() throws {
     let (one, _, _) = try tills()
     let entries = one.record(Sailor.ada)?.entries(of: "pay") ?? []
     #expect(
@@ -50,7 +50,7 @@ struct AppendOnlyTests {
           repeating: Timestamp(milliseconds: 2_000), count: 2))
   }
 
-  @Test func storageGrowsWithEveryEntryUntilTheyAreFolded() throws {
+  @Test func storageGrowsUntilEntriesAreFolded() throws {
     let (one, two, _) = try tills(entries: 200)
     let (total, grown) = (one.ada?.pay, one.state.encoded().count)
     #expect(grown > 400 * 8)

@@ -69,7 +69,7 @@ struct SecondPathTests {
     #expect(receiver.version == orderly.version)
   }
 
-  @Test func theSecondPathReportsNothingNew() throws {
+  @Test func secondPathReportsNoChanges() throws {
     let receiver = Replica.empty(3)
     let deltas = try history()
     for delta in deltas { receiver.apply(delta) }

@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: 0..<60 as Range<UInt64>)
-  func aMapIsWhatItsKeysAre(_ seed: UInt64) {
+  func mapMatchesDictionary(_ seed: UInt64) {
     var random = SeededRandom(seed: seed)
     var (pairs, clocks) = ([Pair(), Pair()], [VectorClock(), VectorClock()])
     let range = [3, 20, 60][random.number(below: 3)]
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [1, 20])
-  func mapsOfOtherKeysOrMarksDiffer(_ count: Int) {
+  func mapsOfDifferentKeysOrMarksDiffer(_ count: Int) {
     let mark = Mark(AddMark(), at: Dot(DeviceID(1), 1))
     let later = Mark(AddMark(), at: Dot(DeviceID(1), 2))
     var (map, larger) = (DotMap(), DotMap())
@@ -88,7 +88,7 @@ import Testing
     #expect(map == other)
   }
 
-  @Test func keysThatComeAndGoTakeNoMemory() {
+  @Test func removedKeysDoNotGrowMap() {
     var map = DotMap()
     for i in 0..<10_000 as Range<Int64> {
       map[.int(i)] = Mark(AddMark(), at: Dot(DeviceID(1), UInt64(i) + 1))

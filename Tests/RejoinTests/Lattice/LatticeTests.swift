@@ -68,7 +68,7 @@ private struct FoldedLedger: Lattice, Equatable {
     }
   }
 
-  @Test func everyLatticeKeepsItsLaws() {
+  @Test func everyLatticeSatisfiesLaws() {
     var total = Total()
     addTypes(to: &total)
     addFields(to: &total)

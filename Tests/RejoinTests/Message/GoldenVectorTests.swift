@@ -12,7 +12,7 @@ import Testing
     folder.appending(path: name + ".bin")
   }
 
-  @Test func whatWasSentOnceIsStillWrittenSo() throws {
+  @Test func encodingMatchesGoldenFiles() throws {
     let isWriting =
       ProcessInfo.processInfo.environment["REJOIN_WRITE_GOLDEN"] != nil
     for (name, bytes) in try GoldenVectors.all() {
@@ -42,7 +42,7 @@ import Testing
     #expect(codes == Set((FieldKind.allCases + [.existence]).map(\.order)))
   }
 
-  @Test func whatWasSentOnceIsStillRead() throws {
+  @Test func goldenFilesAreStillRead() throws {
     let files = try files()
     #expect(files.count >= 12)
     for file in files {

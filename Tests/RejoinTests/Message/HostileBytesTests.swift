@@ -84,7 +84,7 @@ import Testing
     #expect(victim.isUnchanged)
   }
 
-  @Test func everyPrefixWithItsChecksumIsRefusedOrWithoutDigests() throws {
+  @Test func resealedPrefixIsRefusedOrLacksDigests() throws {
     let victim = try Victim()
     for message in sample {
       var accepted = 0
@@ -114,7 +114,7 @@ import Testing
     #expect(victim.isUnchanged)
   }
 
-  @Test func everyFlippedBitWithItsChecksumIsRefusedOrCanonical() throws {
+  @Test func resealedFlippedBitIsRefusedOrCanonical() throws {
     let victim = try Victim()
     var accepted = 0
     for message in sample {
@@ -131,7 +131,7 @@ import Testing
     #expect(victim.isUnchanged)
   }
 
-  @Test func whatIsAcceptedCanBeAppliedAndSavedOver() throws {
+  @Test func acceptedMessageCanBeAppliedAndSavedOver() throws {
     for (i, message) in sample.enumerated() where i.isMultiple(of: 5) {
       for bit in stride(from: 24, to: (message.bytes.count - 4) * 8, by: 7) {
         let bytes = message.bytes.flipping(bit).resealed
@@ -168,7 +168,7 @@ import Testing
       try ReplicaSnapshot(decoding: replica.encoded()).delta == replica.delta())
   }
 
-  @Test func bytesAreJoinedWhereTheyAre() throws {
+  @Test func applyingBytesMatchesApplyingDelta() throws {
     for delta in WireCorpus.shared.deltas.prefix(60) {
       let (a, b) = (blank(), blank())
       let (x, y) = (

@@ -57,7 +57,7 @@
         .filter { $0.first == "memory" }.map(Reading.init)
     }
 
-    @Test func readingTakesSixteenTimesTheBytes() async throws {
+    @Test func readingMemoryIsAtMostSixteenTimesBytes() async throws {
       var readings = try await readings()
       // The system counts pages in batches, and so at times some too many.
       for _ in 1...2 where !readings.allSatisfy(\.isWithinBounds) {

@@ -7,7 +7,7 @@ import Testing
 @testable import Rejoin
 
 @Suite(.encodes) struct ReplicaVersionBytesTests {
-  @Test func replicaVersion() throws {
+  @Test func replicaVersionRoundTripsOrIsRefused() throws {
     let clock = ManualClock()
     let replicas = (1...3).map {
       Replica(

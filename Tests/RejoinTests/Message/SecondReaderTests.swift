@@ -69,7 +69,7 @@ import Testing
     return state.restore(row.horizons, of: row.fields.map(\.location))
   }
 
-  @Test func libraryAndSecondReaderReadTheSame() throws {
+  @Test func libraryAgreesWithSecondReader() throws {
     let examples = try examples()
     for example in examples {
       #expect(isRead(example.bytes) == example.isRead, "\(example.line)")

@@ -64,7 +64,7 @@ import Testing
     print(what, replica.encoded(), fields: fields)
   }
 
-  @Test func aWriteIsFlatInTheSizeOfTheState() throws {
+  @Test func writeSizeDoesNotGrowWithState() throws {
     var sizes: Set<Int> = []
     for records in [10, 100, 1_000] {
       let replica = try filled(records)
@@ -82,7 +82,7 @@ import Testing
     #expect(try #require(sizes.max()) <= 73)
   }
 
-  @Test func aWriteIsFlatInTheNumberOfDevices() throws {
+  @Test func writeSizeDoesNotGrowWithDevices() throws {
     var sizes: [Int] = []
     for count in [2, 1_000] {
       let replica = replica(1)
@@ -103,7 +103,7 @@ import Testing
     #expect(Double(sizes[1]) <= 1.05 * Double(sizes[0]))
   }
 
-  @Test func aWriteIsFlatInTheLengthOfHistory() throws {
+  @Test func writeSizeDoesNotGrowWithHistory() throws {
     let replica = try filled(10)
     var sizes: Set<Int> = []
     // So that the number of the save takes as many bytes in all of them.
@@ -121,7 +121,7 @@ import Testing
     #expect(sizes.count == 1)
   }
 
-  @Test func aThousandChangedFields() throws {
+  @Test func deltaOfThousandFieldsStaysBelowLimit() throws {
     let replica = try filled(1_000)
     let before = replica.version
     for i in 0..<1_000 { try write(i, i, i % 10, in: replica) }
@@ -137,7 +137,7 @@ import Testing
       try #require(replica.delta(since: next)), fields: 1_000)
   }
 
-  @Test func aSnapshotGrowsWithTheStateOnly() throws {
+  @Test func snapshotSizePerFieldDoesNotGrowWithState() throws {
     var each: [Double] = []
     for records in [10, 100, 1_000] {
       let replica = try filled(records)
@@ -151,7 +151,7 @@ import Testing
     #expect(each[2] <= each[0])
   }
 
-  @Test func aSnapshotDoesNotGrowWithHistory() throws {
+  @Test func snapshotSizeDoesNotGrowWithHistory() throws {
     let replica = try filled(100)
     let size = replica.encoded().count
     for round in 0..<30 {
@@ -168,7 +168,7 @@ import Testing
     #expect(Double(replica.encoded().count) <= 1.1 * Double(size))
   }
 
-  @Test func manyClientsSetOneKey() throws {
+  @Test func snapshotOfManyClientsStaysBelowLimit() throws {
     let times = (1...1_540).map {
       Timestamp(milliseconds: clock.now + Int64($0) * 7)
     }

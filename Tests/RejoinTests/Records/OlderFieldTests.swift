@@ -55,7 +55,7 @@ private struct Careless: Entity {
 
   private var item: TypedRecord<New>? { new[New.self, "1"] }
 
-  @Test func whatAnOlderVersionWroteIsRead() throws {
+  @Test func fieldsOfOlderVersionAreRead() throws {
     #expect(try !fill().hasFaults)
     #expect(item?.theme == "dark")
     #expect(item?.price == 2.5)
@@ -68,7 +68,7 @@ private struct Careless: Entity {
     }
   }
 
-  @Test func theNewFieldIsReadFirstAndBothAreKept() throws {
+  @Test func newFieldIsReadFirstAndBothAreKept() throws {
     _ = try fill()
     try new.save { transaction in
       transaction[New.self, "1"].theme = "light"
@@ -91,7 +91,7 @@ private struct Careless: Entity {
     #expect(areEqual(old, new))
   }
 
-  @Test func unsettingIsAWrite() throws {
+  @Test func unsettingHidesOlderField() throws {
     _ = try fill()
     try new.save { transaction in
       transaction[New.self, "1"].theme = nil
@@ -100,7 +100,7 @@ private struct Careless: Entity {
     #expect(item?.theme == nil)
   }
 
-  @Test func creatingAgainShowsNothingOld() throws {
+  @Test func recreatedRecordHidesOlderFields() throws {
     _ = try fill()
     try new.save { transaction in
       transaction[New.self, "1"].delete()
@@ -112,7 +112,7 @@ private struct Careless: Entity {
     #expect(item?.stock == nil)
   }
 
-  @Test func aConflictOfTwoTypesIsReadAsOne() throws {
+  @Test func conflictOfTwoTypesReadsAsOneType() throws {
     _ = try fill()
     try old.save { $0[Old.self, "1"].price = 300 }
     try new.save { $0[New.self, "1"].price = 4.5 }
@@ -122,7 +122,7 @@ private struct Careless: Entity {
     #expect(Set([price] + conflicts) == [3, 4.5])
   }
 
-  @Test func whatNobodyDeclaredToReadIsAMismatch() throws {
+  @Test func undeclaredOlderFieldIsKindMismatch() throws {
     _ = try fill()
     let careless = Self.replica(3, [Careless.self])
     let report = new.tell(careless)
@@ -227,7 +227,7 @@ private struct Careless: Entity {
     #expect(try item().tags == [])
   }
 
-  @Test func removingTheOlderElementEmptiesTheSet() throws {
+  @Test func removingOlderElementEmptiesSet() throws {
     _ = try old { $0.tags = "sweet" }
     try new { $0.tags.remove("sweet") }
     #expect(try item().tags == [])
@@ -266,7 +266,7 @@ private struct Careless: Entity {
 
   /// The first edit moves the older element into the set, and an undo keeps it there.
   @Test(arguments: ["insert", "remove", "removeAll", "other", "replace"])
-  func undoOfFirstEditShowsTheOlderElement(_ verb: String) throws {
+  func undoOfFirstEditShowsOlderElement(_ verb: String) throws {
     func edit(_ tags: SetEditor<String>) {
       switch verb {
       case "insert": tags.insert("sour")
@@ -295,7 +295,7 @@ private struct Careless: Entity {
   /// The record that is created again does not show the older element.
   @Test(
     arguments: ["insert", "remove", "removeAll", "replace"], [false, true])
-  func undoOfRecreationShowsTheOlderElement(
+  func undoOfRecreationShowsOlderElement(
     _ verb: String, wasDeleted: Bool
   ) throws {
     func edit(_ tags: SetEditor<String>) {
@@ -353,7 +353,7 @@ private struct Careless: Entity {
   /// The set was edited after the re-creation, so it does not show the older
   /// field again.
   @Test(arguments: ["own save", "undone save", "other device"])
-  func undoOfRecreationListsSetThatWasEditedSince(_ editor: String) throws {
+  func undoOfRecreationListsSetEditedLater(_ editor: String) throws {
     _ = try old { $0.tags = "sweet" }
     let third = Self.replica(3, [Second.self])
     try second.save(undoable: "Again") { transaction in
@@ -374,7 +374,7 @@ private struct Careless: Entity {
   }
 
   /// The set hid the older field already.
-  @Test func undoOfRecreationDoesNotListSetThatWasEditedBefore() throws {
+  @Test func undoOfRecreationDoesNotListSetEditedBefore() throws {
     _ = try old { $0.tags = "sweet" }
     try second.save { $0[Second.self, "1"].tags.removeAll() }
     try second.save(undoable: "Again") { transaction in
@@ -410,7 +410,7 @@ private struct Careless: Entity {
       b[New.self, "1"]?.shops == [Reference("bakery"), Reference("dairy")])
   }
 
-  @Test func registerShowsTheFirstElementThatConverts() throws {
+  @Test func registerShowsFirstConvertibleElement() throws {
     struct Old: Entity {
       static let entityName = "Item"
       let size = set("size", of: Int.self)

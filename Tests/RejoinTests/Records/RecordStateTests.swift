@@ -33,7 +33,7 @@ import Testing
 
   /// Devices that never hear from each other delete one record and bring it
   /// back, and send each save to a hub.
-  @Test func coveredSavesAreThoseOfAllMarks() throws {
+  @Test func coveredSavesMatchAllMarks() throws {
     var (compared, replaced) = (0, 0)
     for seed in 1...10 as ClosedRange<UInt64> {
       var random = SeededRandom(seed: seed)
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: DeletionRule.allCases)
-  func savesThatAgreeNeedNoRule(_ rule: DeletionRule) {
+  func agreeingSavesIgnoreRule(_ rule: DeletionRule) {
     for edits in [record(.edit), record(.touch), record(.edit, .touch)] {
       #expect(edits.exists(rule))
       #expect(!edits.isDead(rule))
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func fieldsAreSortedByTheirNames() {
+  @Test func fieldsAreSortedByName() {
     var record = RecordState(RecordID("Item", "1"))
     for name in [3, 1, 2, 3] as [UInt32] {
       record.update(name, kind: .counter, refers: false) { _ in }

@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func recordsListsInOrderOfKeys() throws {
+  @Test func recordsAreListedInKeyOrder() throws {
     try names("c", "a", "d", "b")
     try replica.save { $0[Sailor.self, "b"].delete() }
     try replica.save { $0[Berth.self, "a"].name = "another entity" }
@@ -30,7 +30,7 @@ import Testing
         == ["c", "d"].map { RecordID("Sailor", $0) })
   }
 
-  @Test func equalityComparesWhatIsShown() throws {
+  @Test func equalityComparesShownContent() throws {
     try names("ada")
     let before = try #require(replica.ada)
     // The same value, written again, shows the same.
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: ["id", "record"])
-  func propertyOfEveryRecordTraps(_ name: String) async {
+  func fieldNamedLikeRecordPropertyTraps(_ name: String) async {
     struct Badge: Entity {
       let id = register("id", of: String.self)
     }
@@ -112,7 +112,7 @@ import Testing
     #expect(replica.ada?.miles == 1 && replica.ada?.name == nil)
   }
 
-  @Test func existingSeesEditsOfTheSave() throws {
+  @Test func existingSeesEditsOfSave() throws {
     try replica.save { transaction in
       #expect(transaction.existing(Sailor.self, "ada") == nil)
       transaction[Sailor.self, "ada"].name = "Ada"

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct RunMapTests {
   /// It behaves as a dictionary, with few keys and with many.
-  @Test func itIsADictionary() {
+  @Test func mapMatchesDictionary() {
     for seed in 0..<200 as Range<UInt64> {
       check(seed) { UInt32($0) }
       // The keys have one mark, or two.
@@ -39,7 +39,7 @@ import Testing
     #expect(map.entries.count == dictionary.count)
   }
 
-  @Test func entriesKeepTheOrderInWhichTheyCame() {
+  @Test func entriesKeepInsertionOrder() {
     var map = RunMap<SchemaName, Int>()
     #expect(map.isEmpty)
     for (i, key) in (["b", "a", "b", "c", "a"] as [SchemaName]).enumerated() {

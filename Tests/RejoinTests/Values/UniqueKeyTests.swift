@@ -24,11 +24,11 @@ import Testing
       (.bytes([0x0a, 0xff]), "x4:0aff"), (.date(-1_000_000), "t8:-1000000"),
       (.reference(RecordID("Team", "é")), "r8:4:Teamé"),
     ] as [(Value, String)])
-  func aKeyNeverChanges(value: Value, key: String) {
+  func keyFormatIsFixed(value: Value, key: String) {
     #expect(RecordID("E", key: value).key == key)
   }
 
-  @Test func swiftTypesHaveKeysOfTheirValues() {
+  @Test func swiftTypesShareKeysWithTheirValues() {
     enum Row: String, FieldValue { case front }
     #expect(RecordID("Seat", key: Row.front, true).key == "s5:frontb1:1")
     #expect(RecordID("Seat", key: UInt8(7)) == RecordID("Seat", key: 7))
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func creationsWithOneKeyMeet() throws {
+  @Test func creationsWithEqualKeysMerge() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     let key = RecordID("Sailor", key: "ada@example.com").key
     try a.save { $0[Sailor.self, key].miles.increment(by: 2) }

@@ -116,7 +116,7 @@ import Testing
       [UInt8](repeating: 0xff, count: 18) + [0x04],
       [UInt8](repeating: 0xff, count: 19) + [0x00], [0x80, 0x00], [0x80],
     ])
-    func refusesOtherBytes(_ bytes: [UInt8]) {
+    func refusesMalformedBytes(_ bytes: [UInt8]) {
       #expect(throws: WireError.self) { try read(bytes) }
     }
   }

@@ -58,7 +58,7 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
     random.number(below: 6) == 0 ? nil : "w\(random.number(below: 1000))"
   }
 
-  @Test func plainWrites() {
+  @Test func plainWriteSupersedesKnownWrites() {
     let rules = Scripts.Rules(
       initial: MVRegister(),
       act: { register, device, known, random in
@@ -72,7 +72,7 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
   }
 
   /// The author of a write has observed an earlier state of the replica.
-  @Test func observedWrites() {
+  @Test func observedWriteSupersedesObservedWrites() {
     let rules = Scripts.Rules(
       initial: MVRegister(),
       act: { register, device, known, random in
