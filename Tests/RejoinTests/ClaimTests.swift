@@ -5,7 +5,7 @@ import RejoinTesting
 @testable import Rejoin
 import Testing
 
-/// Claims about sync by CloudKit and Core Data, and what holds here.
+/// Checks claims about sync with CloudKit and Core Data.
 @Suite(.encodes) struct ClaimTests {
   private let a = Replica.empty(1, wallClock: ManualClock(1000))
   private let b = Replica.empty(2, wallClock: ManualClock(1000))
@@ -70,7 +70,6 @@ import Testing
     #expect(record.value(of: "f19") == "b")
   }
 
-  /// What must not leave a device is in a replica of its own.
   @Test func separateReplicaKeepsRecordsPrivate() throws {
     let secret = Replica.empty(11)
     try a.edit { $0.name = "shared" }
@@ -99,7 +98,7 @@ import Testing
       $0.miles.increment(by: 3)
     }
     #expect(!a.tell(next).hasFaults)
-    // A field that is no longer declared, one that is new, one that changed.
+    // The new schema removes a field, adds a field and changes a kind.
     #expect(next[Next.self, "ada"]?.ship == nil)
     #expect(next[Next.self, "ada"]?.miles == 3)
     try next.save { transaction in

@@ -86,7 +86,7 @@ import Testing
     #expect(phone[Guest.self, "2"] == nil)
   }
 
-  @Test func unitingTwiceCountsTwice() throws {
+  @Test func unitingOnTwoDevicesCountsVisitsTwice() throws {
     try createTwo()
     try unite(on: phone)
     try unite(on: tablet)
@@ -116,7 +116,7 @@ import Testing
     #expect(phone.recordCount(of: "Guest") == 0)
   }
 
-  /// Two contacts, which both devices have.
+  /// Creates two contacts on both devices.
   private func createTwo() throws {
     try phone.save { transaction in
       transaction[Contact.self, "1"].visits.increment(by: 3)

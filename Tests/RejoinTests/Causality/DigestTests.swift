@@ -67,7 +67,7 @@ import Testing
         })
   }
 
-  /// Computed by another program, as the article on the wire format says.
+  /// Another program computed the value from the article on the wire format.
   @Test func fieldDigestMatchesArticle() {
     #expect(
       digest {

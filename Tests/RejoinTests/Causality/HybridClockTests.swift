@@ -8,7 +8,7 @@ import Testing
     Timestamp(milliseconds: milliseconds)
   }
 
-  /// A clock that has given out every timestamp there is.
+  /// Returns a clock whose latest timestamp is the greatest one.
   private func exhausted() throws -> HybridClock {
     var clock = HybridClock(latest: at(.max))
     for _ in 0..<0xffff { try clock.tick(now: .max) }

@@ -5,13 +5,13 @@ import RejoinTesting
 import Testing
 
 @Suite(
-  "claim 9: entries that are only appended never conflict; totals are derived, storage grows until it is compacted, and an audit trail remains",
+  "claim 9: appended entries do not conflict, totals are derived, storage grows until entries are folded, and an audit trail remains",
   .encodes
 )
 struct AppendOnlyTests {
   private let clock = ManualClock(1_000)
 
-  /// Two tills that append concurrently, and then exchange deltas.
+  /// Returns two tills that append concurrently and then exchange deltas.
   private func tills(
     entries: Int64 = 1
   ) throws -> (Replica, Replica, [MergeReport]) {
@@ -57,7 +57,7 @@ struct AppendOnlyTests {
     one.recordVersion(two.version, of: two.device)
     #expect(one.foldLedgers() == 400)
     #expect(one.ada?.pay == total)
-    // Besides the sums, only digests of the saves are left.
+    // Only the sums and the digests of the saves remain.
     let kept = one.state.encoded().count
     #expect(kept < grown - 400 * 8)
   }

@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// The histories of a device ID that was used twice have other sums.
+  /// Two histories of one device ID have different sums.
   @Test func resetCancelsSumOfAnotherHistory() {
     #expect(canceling(3, 5, over: decision(3, 0, 3, 9)) == decision(3, 1, 3, 5))
   }
@@ -56,7 +56,7 @@ import Testing
     #expect(decision(3, .max - 1, 1, 4).turned(to: Cancellation()) != nil)
   }
 
-  /// The join is the greatest, so it follows the order.
+  /// The join is the greater decision, so it follows the order.
   @Test func joinKeepsLaterDecision() {
     let rising = [
       Cancellation(), decision(1, 0, 1, 8), decision(3, 0, 3, 5),

@@ -4,7 +4,7 @@
 import Testing
 
 @Suite struct FieldEditTests {
-  /// One edit after another, in one save.
+  /// Returns the edit that joins consecutive edits of one save.
   private func joined(_ edits: FieldEdit...) -> FieldEdit {
     var all = edits[0]
     for edit in edits.dropFirst() {

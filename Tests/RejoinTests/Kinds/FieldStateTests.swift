@@ -48,7 +48,6 @@ import _RejoinVerification
     #expect(field == before)
   }
 
-  /// Dropping what was observed spares what was not.
   @Test func droppingKeepsUnobservedElements() {
     let field = FieldState(.set)
     var mine = field
@@ -103,7 +102,7 @@ import _RejoinVerification
     #expect(field.total == 5)
   }
 
-  /// A form that was shown before the replica was restored from a backup.
+  /// The form was opened before the replica was restored from a backup.
   @Test(arguments: FieldKind.allCases)
   func droppingIgnoresSavesLostByRestore(_ kind: FieldKind) {
     var random = SeededRandom(seed: 11)
@@ -141,7 +140,7 @@ import _RejoinVerification
     }
   }
 
-  /// Entries that only one side has folded are not compared with others.
+  /// Entries that only one side folded are not compared.
   @Test func equivocationsStartAfterGreaterFold() {
     func ledger(_ amounts: [Int64], folded: UInt64) -> FieldState {
       var lines = Ledger()

@@ -26,7 +26,7 @@ private typealias Register = Causal<Siblings<Stamped>>
     #expect(register.context == CausalContext())
   }
 
-  @Test func contextContainsSaveThatRemovesContent() {
+  @Test func contextContainsSaveWithoutContent() {
     var register = written("a", at: Dot(phone, 1))
     register.update(at: Dot(tablet, 1)) { $0 = Siblings() }
     #expect(!register.isInitial)
@@ -34,7 +34,7 @@ private typealias Register = Causal<Siblings<Stamped>>
     #expect(register.merging(written("a", at: Dot(phone, 1))).store.isEmpty)
   }
 
-  /// Whether a clock is stored must not tell equal values apart.
+  /// A value omits the clock if its siblings imply the clock.
   @Test func equalityIgnoresStoredClock() {
     let direct = written("a", at: Dot(phone, 2))
     let spelled = Register(

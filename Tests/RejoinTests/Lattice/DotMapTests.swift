@@ -46,7 +46,6 @@ private let b = Dot(DeviceID(2), 1)
     #expect(join(theirs, seen: [a, b], mine, otherSeen: [a, b]) == theirs)
   }
 
-  /// A key of two dots, of which the other side has seen one.
   @Test func keyLosesOnlySeenDot() {
     let mine = map([("x", a), ("x", b)])
     let join = join(mine, seen: [a, b], map([]), otherSeen: [b])

@@ -5,11 +5,11 @@ import RejoinTesting
 @testable import Rejoin
 import Testing
 
-/// Maps of so many keys that these are hashed, and keys that come and go.
+/// Maps with hashed keys, and keys that are removed again.
 @Suite(.encodes) struct LargeDotMapTests {
   private typealias Mark = Siblings<AddMark>
 
-  /// A map, and the same as a dictionary whose keys are joined one by one.
+  /// A map, and an equal dictionary that joins its keys one by one.
   private struct Pair {
     var map = DotMap()
     var plain: [Value: Mark] = [:]
@@ -37,7 +37,7 @@ import Testing
         contents.map(\.key) == plain.keys.sorted()
           && contents.allSatisfy { plain[$0.key] == $0.siblings })
       #expect(map.count == plain.count && map.isEmpty == plain.isEmpty)
-      // In another order, without what has gone.
+      // Build the map again, in another order and without removed keys.
       let again = DotMap(plain.map { (key: $0.key, siblings: $0.value) })
       #expect(map == again && again == map)
       #expect(map.hashValue == again.hashValue)

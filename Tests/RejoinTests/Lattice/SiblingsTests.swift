@@ -37,7 +37,7 @@ private let c = Dot(DeviceID(3), 1)
     #expect(join([], seen: [a], [a], otherSeen: [a]) == [])
   }
 
-  /// Every store and context over three dots, against the definition.
+  /// Compares every store and context over three dots with the definition.
   @Test func joinMatchesDefinitionOverSmallStores() {
     let parts = subsets([a, b, c])
     for seen in parts {
@@ -122,7 +122,7 @@ private let c = Dot(DeviceID(3), 1)
     #expect(all.conflicts == [.int(2), .int(3)])
   }
 
-  /// The later write of one save replaces the earlier, and need not outrank it.
+  /// The second write of a save replaces the first without outranking it.
   @Test func secondWriteOfSaveKeepsItsTime() {
     var all = siblings([])
     for (word, time) in [("first", 5), ("second", 3)] as [(String, UInt64)] {

@@ -3,8 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// Messages on which a quadratic reader takes many minutes; each takes about a
-/// second.
+/// Messages that would take a quadratic reader minutes instead of a second.
 @Suite(.encodes) struct CostlyMessageTests {
   private let stranger = DeviceID(77)
 

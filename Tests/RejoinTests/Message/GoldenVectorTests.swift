@@ -49,7 +49,7 @@ import Testing
       let bytes = try Array(Data(contentsOf: file))
       let name = file.deletingPathExtension().lastPathComponent
       if name == "stored-patch" {
-        // Only a store joins it, to the record that it belongs to.
+        // Only a store applies a patch, because it holds the record.
         #expect(throws: Never.self) {
           try ValidatedMessage(bytes, as: [.stored])
         }

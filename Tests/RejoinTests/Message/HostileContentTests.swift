@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// Content that no writer writes, in well-formed bytes.
+/// Well-formed bytes with content that a writer does not write.
 @Suite(.encodes) struct HostileContentTests {
   private let stranger = DeviceID(77)
 
@@ -15,7 +15,7 @@ import Testing
     return try Delta(decoding: delta.encoded())
   }
 
-  /// A ledger of which as much is folded as can be, and an entry after that.
+  /// Returns a ledger that is folded to the limit and continues after it.
   private func fullLedger() throws -> Delta {
     let entry = DeviceEntries.Entry(
       sequence: 3, time: .zero, amount: .min, memo: nil)
@@ -246,9 +246,9 @@ import Testing
     func isRefused(_ bytes: [UInt8]) -> Bool {
       (try? Delta(decoding: bytes.resealed)) == nil
     }
-    // After the head of the record: two fields, the first of them and the next.
-    // After that the first field, which has a rest of the clock, of one device, the
-    // first, by one; and that the second field is the same.
+    // Two bytes for the two fields follow the head of the record. The first
+    // field takes four bytes: a clock with one device, the first, by one. The
+    // last byte repeats that field for the second.
     let bytes = delta([a: empty, b: empty])
     let (layout, end) = (bytes.count - 11, bytes.count - 4)
     try #require(bytes[layout..<end] == [2, 0, 1, 0, 0, 0, 0])

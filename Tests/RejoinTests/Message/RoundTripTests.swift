@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// The first records tell nothing about the others.
+  /// The size of the first records does not predict the size of the others.
   @Test func largeFirstRecordsReserveLittleCapacity() throws {
     let text = FieldKey("text", .register)
     let replica = Replica(
@@ -64,7 +64,7 @@ import Testing
     #expect(count > 200)
   }
 
-  /// More of them than a reader holds ready.
+  /// The record has more fields than a reader reserves in advance.
   @Test func recordOfManyFieldsRoundTrips() throws {
     let replica = Replica.empty(1)
     let id = RecordID("Value", "all")

@@ -4,8 +4,8 @@ import Foundation
 @testable import Rejoin
 import Testing
 
-/// The library reads and refuses the same messages as the reader in Python, whose
-/// author knew only the article.
+/// Compares the library with a reader in Python that was written from the
+/// article alone.
 @Suite struct SecondReaderTests {
   private static let file = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()

@@ -62,7 +62,6 @@ import Testing
     #expect(count == 1)
   }
 
-  /// A writer knows the same about its message as a reader of the bytes.
   @Test func writtenHeadEqualsReadHead() throws {
     for written in WireCorpus.shared.deltas {
       let read = try Delta(decoding: written.encoded())

@@ -28,7 +28,7 @@ import Testing
   func newerVersionErrorSuggestsUpdate(version: UInt8) throws {
     var bytes = try delta().encoded()
     bytes[2] = version
-    // Before its checksum, which a newer version may compute otherwise.
+    // The version is read first: a newer one may use another checksum.
     let error = try #require(fault(bytes))
     #expect(error.code == .newerVersion)
     #expect(error.offset == 2)
@@ -49,7 +49,7 @@ import Testing
   @Test func latticeOfNewerVersionIsRefused() throws {
     var bytes = try delta().encoded()
     let place = try #require(bytes.firstRange(of: Array("name".utf8)))
-    // The shape stands in the lower half of the byte before the name.
+    // The lower half of the byte before the name is the shape.
     bytes[place.lowerBound - 1] |= 7
     #expect(fault(bytes.resealed)?.code == .newerVersion)
   }

@@ -4,11 +4,11 @@
 @testable import RejoinTesting
 import Testing
 
-/// How many bytes messages take: `swift test --filter WireSizeTests` prints them.
+/// The sizes of messages, which `swift test --filter WireSizeTests` prints.
 ///
-/// Names and values are as in other libraries' benchmarks: keys such as `r00000`,
-/// fields such as `f0`, values of twelve characters; devices are random and clocks
-/// tell the time of 2026.
+/// Names and values follow other libraries' benchmarks: keys such as `r00000`,
+/// fields such as `f0` and values of twelve characters. Devices are random, and
+/// clocks start in 2026.
 @Suite(.encodes) struct WireSizeTests {
   private let clock = ManualClock(1_770_000_000_000)
   private let fields = (0..<10).map { FieldKey("f\($0)", .register) }
@@ -48,7 +48,7 @@ import Testing
     return replica
   }
 
-  /// Prints a size, and what there is of it for each of many fields.
+  /// Prints a size, and the size for each field if there are many.
   private func print(_ what: String, _ bytes: [UInt8], fields: Int = 1) {
     let each = (Double(bytes.count) / Double(fields) * 10).rounded() / 10
     Swift.print(
@@ -68,7 +68,7 @@ import Testing
     var sizes: Set<Int> = []
     for records in [10, 100, 1_000] {
       let replica = try filled(records)
-      // So that the number of the save takes as many bytes in all of them.
+      // All save numbers must take equally many bytes.
       while replica.version[replica.device].sequence < 10_000 {
         try write(0, 0, 0, in: replica)
       }
@@ -106,7 +106,7 @@ import Testing
   @Test func writeSizeDoesNotGrowWithHistory() throws {
     let replica = try filled(10)
     var sizes: Set<Int> = []
-    // So that the number of the save takes as many bytes in all of them.
+    // All save numbers must take equally many bytes.
     for overwritten in [200, 1_000, 10_000] {
       while replica.version[replica.device].sequence < 100 + overwritten {
         try write(7, 3, 3, in: replica)
@@ -202,7 +202,7 @@ import Testing
       makeDeviceID: { DeviceID(99) })
     replica.apply(all)
     print("snapshot after 1,540 clients set one key", replica, fields: 1_540)
-    // A device ID has 16 bytes and a digest eight. The save and the write have nine more.
+    // A device ID takes 16 bytes, a digest eight, and the save and write nine.
     #expect(replica.encoded().count <= 1_540 * 33)
   }
 }

@@ -132,7 +132,7 @@ private struct Pet: Entity {
     }
   }
 
-  /// Nil unsets, and is what is read where nothing is set; a null is a value.
+  /// Writing `nil` unsets the register, and an unset register reads as `nil`.
   @Test func optionalRegisterReadsAsSingleOptional() throws {
     let replica = replica([Pet.self])
     try replica.save { transaction in

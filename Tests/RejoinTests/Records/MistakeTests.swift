@@ -138,7 +138,7 @@ import Testing
       ])
   }
 
-  /// Each of them could send saves that the restore token does not cover.
+  /// Each call could send saves that the restore token does not cover.
   @Test(arguments: [
     "delta(since: view.version)", "state", "encoded()", "save { _ in }",
   ])

@@ -13,7 +13,7 @@ private struct Old: Entity {
   let stock = counter("stock")
 }
 
-/// A later one: other kinds, and another type.
+/// A later version with other kinds and another type.
 private struct New: Entity {
   static let entityName = "Item"
   let theme = register("theme", of: String.self)
@@ -26,7 +26,7 @@ private struct New: Entity {
     .counter { "\($0) pieces" })
 }
 
-/// One that forgot about the first.
+/// A later version that does not fall back to the first one.
 private struct Careless: Entity {
   static let entityName = "Item"
   let stock = register("stock", of: String.self)
@@ -134,7 +134,7 @@ private struct Careless: Entity {
   }
 }
 
-/// Fields that were of other kinds before, and sets and references.
+/// Sets, references and registers that were of other kinds before.
 @Suite(.encodes) struct OlderValueTests {
   private struct First: Entity {
     static let entityName = "Item"
@@ -213,7 +213,7 @@ private struct Careless: Entity {
   @Test func setFallsBackUntilItIsEdited() throws {
     _ = try old { $0.tags = "sweet" }
     #expect(try item().tags == ["sweet"])
-    // The first edit keeps what is shown.
+    // The first edit keeps the shown elements.
     try second.save { transaction in
       let tags = transaction[Second.self, "1"].tags
       #expect(tags.elements == ["sweet"] && tags.contains("sweet"))
@@ -243,7 +243,7 @@ private struct Careless: Entity {
     #expect(try item().sizes == ["5", "7"])
     #expect(
       try item().insertions(of: \.sizes).map(\.element) == ["5", "7", "5"])
-    // It removes the older value, too.
+    // The removal includes the older value.
     try new { $0.sizes.remove("5") }
     #expect(try item().sizes == ["7"])
   }
@@ -292,7 +292,7 @@ private struct Careless: Entity {
     #expect(try item().tags == ["sweet"])
   }
 
-  /// The record that is created again does not show the older element.
+  /// The recreated record does not show the older element.
   @Test(
     arguments: ["insert", "remove", "removeAll", "replace"], [false, true])
   func undoOfRecreationShowsOlderElement(
@@ -373,7 +373,7 @@ private struct Careless: Entity {
     #expect(try item().tags == (editor == "undone save" ? [] : ["sour"]))
   }
 
-  /// The set hid the older field already.
+  /// The set already hid the older field.
   @Test func undoOfRecreationDoesNotListSetEditedBefore() throws {
     _ = try old { $0.tags = "sweet" }
     try second.save { $0[Second.self, "1"].tags.removeAll() }

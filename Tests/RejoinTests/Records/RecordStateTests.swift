@@ -5,7 +5,7 @@ import RejoinTesting
 import Testing
 
 @Suite(.encodes) struct RecordStateTests {
-  /// A record that some devices edit at the same time, each in one save.
+  /// Returns a record that devices edit concurrently, each in one save.
   private func record(_ verbs: Verb...) -> RecordState {
     var record = RecordState(RecordID("Item", "1"))
     for (i, verb) in verbs.enumerated() {
@@ -31,8 +31,8 @@ import Testing
 
   private enum Verb { case edit, touch, delete }
 
-  /// Devices that never hear from each other delete one record and bring it
-  /// back, and send each save to a hub.
+  /// Isolated devices delete and restore one record, and send each save to a
+  /// hub.
   @Test func coveredSavesMatchAllMarks() throws {
     var (compared, replaced) = (0, 0)
     for seed in 1...10 as ClosedRange<UInt64> {

@@ -33,7 +33,7 @@ import Testing
   @Test func equalityComparesShownContent() throws {
     try names("ada")
     let before = try #require(replica.ada)
-    // The same value, written again, shows the same.
+    // A second write of an equal value does not change the shown content.
     try names("ada")
     #expect(try #require(replica.ada) == before)
     try replica.edit { $0.miles.increment() }
@@ -50,7 +50,7 @@ import Testing
       editor.pay.append(-2)
       editor.pay.append(2)
     }
-    // The total is equal, and the entries are not.
+    // The totals are equal, but the entries differ.
     #expect(try #require(replica.ada) != paid)
   }
 

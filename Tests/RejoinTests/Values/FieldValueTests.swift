@@ -77,7 +77,7 @@ private struct Token: RawRepresentable, FieldValue, Equatable {
     #expect(stored.sorted() == stored)
     #expect(Int64(UInt64.max.fieldValue) == nil)
     #expect(UInt64(Value.int(-1)) == nil)
-    // One number has one form.
+    // A number must not have two forms.
     #expect(UInt64(Value.bytes([0, 0, 0, 0, 0, 0, 0, 1])) == nil)
     #expect(UInt64(Value.bytes([255])) == nil)
     #expect(UInt8(Value.bytes([255])) == nil)

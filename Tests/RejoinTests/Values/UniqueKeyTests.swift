@@ -16,7 +16,7 @@ import Testing
     #expect(RecordID("Word", key: "é").key == "s2:é")
   }
 
-  /// Two versions of an app that made different keys would create two records.
+  /// If app versions made different keys, they would create two records.
   @Test(
     arguments: [
       (.null, "n0:"), (.bool(false), "b1:0"), (-7, "i2:-7"),
@@ -37,7 +37,7 @@ import Testing
         == RecordID("Price", key: 0.0, -Double.nan))
   }
 
-  /// Values that run together, look alike or contain what separates them.
+  /// Values that look alike, or contain separators or other values.
   @Test func differentValuesGiveDifferentKeys() {
     let values: [Value] = [
       .null, "", "1", "s1:1", "1s1:", "n0:", 1, 11, .bool(true), .bool(false),

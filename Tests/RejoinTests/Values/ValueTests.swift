@@ -4,7 +4,7 @@
 import Testing
 
 @Suite struct ValueTests {
-  /// Values in canonical order, all of them different.
+  /// Distinct values in canonical order.
   private static let rising: [Value] = [
     .null, .bool(false), .bool(true),
     .int(.min), .int(-1), .int(0), .int(.max),

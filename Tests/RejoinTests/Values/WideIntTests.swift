@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rejoin
 
-// Apple platforms have `Int128` from 2024 on only.
+// On Apple platforms, `Int128` requires the releases of 2024.
 #if !canImport(Darwin)
   /// `WideInt`, compared with the standard library's `Int128`.
   @Suite struct WideIntTests {
@@ -95,7 +95,7 @@ import Testing
       return try result.get()
     }
 
-    /// The bytes are those of the zigzag of an `Int128`, seven bits a byte.
+    /// The bytes are the zigzag encoding of an `Int128`, in groups of 7 bits.
     @Test func encodesAsInt128() throws {
       for number in Self.numbers {
         var rest = UInt128(bitPattern: number << 1 ^ number >> 127)

@@ -23,7 +23,6 @@ import Testing
     #expect(new.merging(old) == join)
   }
 
-  /// A reset arrives together with the changes that it cancels.
   @Test func resetIncludesCanceledChanges() {
     var reset = PNCounter(entries: [entry(1, 2, 7, 0)])
     reset.reset()
@@ -59,7 +58,7 @@ import Testing
     #expect(counter.value == 0)
   }
 
-  /// What was observed may be ahead of what is held.
+  /// The observed counter can be ahead of the stored one.
   @Test func resetIncludesObservedMissingChanges() {
     var counter = PNCounter(entries: [entry(1, 1, 3, 0)])
     counter.cancel(observed: PNCounter(entries: [entry(1, 2, 7, 0)]))

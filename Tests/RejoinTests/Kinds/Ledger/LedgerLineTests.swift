@@ -23,7 +23,7 @@ import Testing
       memo: memo)
   }
 
-  /// Every pair of prefixes and folds of one device's entries.
+  /// Checks every pair of prefixes and folds of one device's entries.
   @Test func joinKeepsLongerPrefixAndGreaterFold() {
     let amounts: [Int64] = [1, 20, 300, 4000]
     for (a, b) in pairs(of: amounts) {
@@ -80,14 +80,14 @@ import Testing
     #expect((one.sum, one.cancellation.sum) == (5, 3))
     one.cancel(one)
     #expect(one.total == 0)
-    // An observed entry of the other history that lost.
+    // The observed entry is from another history.
     var loser = line([3])
     loser.cancel(line([9]))
     #expect(loser.total == 0)
   }
 
-  /// A fragment leaves out the sum of what it continues, which is another one
-  /// where two histories have one device ID.
+  /// A fragment omits the sum of the entries before it, and two histories of
+  /// one device ID can differ in that sum.
   @Test func fragmentOfAnotherHistoryChangesOnlyDecision() {
     var part = line([1])
     let other = DeviceEntries(
@@ -119,8 +119,7 @@ import Testing
     }
   }
 
-  /// An observer who was shown less than has been folded since cancels only
-  /// what was shown.
+  /// The ledger was folded beyond the observed entries.
   @Test func cancelingKeepsUnobservedFoldedEntries() {
     var lines = Ledger()
     let device = DeviceID(1)
@@ -149,7 +148,7 @@ import Testing
     #expect(lines.dots == [device: 5])
   }
 
-  /// Entries are immutable; only a forked device has two at one place.
+  /// Only a forked device has two entries at one index.
   @Test func mergeKeepsGreaterEntryAtOneIndex() {
     let rising = [
       entry(1, 1), entry(1, 2), entry(1, 2, memo: .int(1)),
@@ -178,7 +177,7 @@ import Testing
     }
   }
 
-  /// Two cancellations of equally many entries of a forked device.
+  /// Two histories of one device cancel equally many entries.
   @Test func mergeKeepsGreaterSumOfEqualCancellations() {
     var (a, b) = (line([1], folded: 1), line([2], folded: 1))
     for part in [1, 2] as [Int64] {
@@ -193,7 +192,7 @@ import Testing
     }
   }
 
-  /// The observed entries may not have arrived here.
+  /// The observed ledger can be ahead of the stored one.
   @Test func cancelingIncludesObservedMissingEntries() {
     var part = line([1])
     part.cancel(line([1, 20]))

@@ -7,7 +7,7 @@ private let phone = DeviceID(1)
 private let tablet = DeviceID(2)
 private let time = Timestamp(milliseconds: 1)
 
-/// The amount of an entry; `nil` is a fold, which has no delta.
+/// The amount of an entry, or `nil` for a fold, which does not have a delta.
 private typealias Scripts = SeenHistory<Ledger, Int64?>
 
 extension Known<Int64?> {
@@ -19,12 +19,12 @@ extension Known<Int64?> {
     return counts
   }
 
-  /// The amounts that a device has appended, in order.
+  /// The amounts that a device appended, in order.
   fileprivate func amounts(of device: DeviceID) -> [Int64] {
     deeds.filter { $0.device == device }.compactMap(\.act)
   }
 
-  /// What is not folded is the end of what was appended.
+  /// Returns a complaint if the ledger contradicts the known deeds.
   fileprivate func complaint(_ ledger: Ledger) -> String? {
     if ledger.total != total { return "\(ledger.total), not \(total)" }
     if ledger.counts != counts { return "\(ledger.counts), not \(counts)" }

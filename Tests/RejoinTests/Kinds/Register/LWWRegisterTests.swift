@@ -19,7 +19,7 @@ extension Known<Write> {
     deeds.max { ($0.act.time, $0.device) < ($1.act.time, $1.device) }
   }
 
-  /// What a write at `time` must be stamped so that its author sees it.
+  /// Returns the timestamp that makes a write at `time` win for its author.
   fileprivate func stamp(_ time: Timestamp) -> Timestamp {
     guard let last else { return time }
     return max(time, Timestamp(rawValue: last.act.time.rawValue + 1))

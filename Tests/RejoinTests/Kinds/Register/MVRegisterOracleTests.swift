@@ -13,7 +13,7 @@ private struct Write {
 }
 
 extension Known<Write> {
-  /// The writes that no known write has superseded.
+  /// The writes that no known write superseded.
   fileprivate var siblings: [Deed<Write>] {
     deeds.filter { deed in
       !deeds.contains { $0.act.superseded.contains(deed.number) }
@@ -71,7 +71,7 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
     #expect(Scripts.complaints(rules, seeds: 0..<400) == [])
   }
 
-  /// The author of a write has observed an earlier state of the replica.
+  /// The author of a write observed an earlier state of the replica.
   @Test func observedWriteSupersedesObservedWrites() {
     let rules = Scripts.Rules(
       initial: MVRegister(),
@@ -89,7 +89,7 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
     #expect(Scripts.complaints(rules, seeds: 0..<400) == [])
   }
 
-  /// The deeds that a clock contains, counting those of each device.
+  /// Returns the deeds that a clock contains.
   private func observedDeeds(
     _ known: Known<Write>, _ clock: VectorClock
   ) -> Set<Int> {

@@ -43,7 +43,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(theirs.merging(mine).value == "a")
   }
 
-  /// The order "clock first, then time, then device" would be a circle here.
+  /// The order "clock, then time, then device" is cyclic for these writes.
   @Test func arrivalOrderDoesNotChangeWinner() {
     var a = MVRegister<String>()
     a.write("first", on: phone, at: at(30))
@@ -137,7 +137,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(register.conflicts == ["low"])
   }
 
-  /// A sibling at the maximum that the write outranks by its device stays.
+  /// The write outranks the sibling by its device.
   @Test func writeAtMaximumTimeKeepsOutrankedSibling() {
     var register = MVRegister<String>()
     register.write("watch", on: watch, at: .max)
@@ -149,9 +149,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(register.conflicts == ["phone"])
   }
 
-  /// A delta that arrives before the one it follows leaves a gap.
-  ///
-  /// A plain write supersedes its sibling all the same.
+  /// A delta leaves a gap if it arrives before an earlier delta.
   @Test func plainWriteSupersedesSiblingBeyondGap() {
     var author = MVRegister<String>()
     author.write("one", on: phone, at: at(1))

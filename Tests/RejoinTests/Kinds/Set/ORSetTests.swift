@@ -8,7 +8,7 @@ private let tablet = DeviceID(2)
 
 private typealias Scripts = SeenHistory<ORSet<String>, SetAct>
 
-/// What was done to an element of a set.
+/// An insertion or a removal of an element.
 struct SetAct {
   let element: String
   let isAdded: Bool
@@ -79,7 +79,6 @@ extension Known<SetAct> {
     #expect(tags.isEmpty)
   }
 
-  /// An element on both sides may still have lost some of its dots.
   @Test func elementOnBothSidesLosesSeenDots() {
     var mine = ORSet<String>()
     mine.insert("a", on: phone)
