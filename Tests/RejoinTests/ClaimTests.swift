@@ -5,7 +5,7 @@ import RejoinTesting
 @testable import Rejoin
 import Testing
 
-/// Claims about sync by CloudKit and Core Data, and what holds here.
+/// Checks claims about sync with CloudKit and Core Data.
 @Suite(.encodes) struct ClaimTests {
   private let a = Replica.empty(1, wallClock: ManualClock(1000))
   private let b = Replica.empty(2, wallClock: ManualClock(1000))
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func anAppSeesThatARemoteWriteWon() throws {
+  @Test func mergeReportsConflictWhenRemoteWriteWins() throws {
     let late = Replica.empty(3, wallClock: ManualClock(9000))
     try a.edit { $0.name = "mine" }
     try late.edit { $0.name = "theirs" }
@@ -48,7 +48,7 @@ import Testing
     #expect(a.ada?.write(of: \.name)?.dot.device == late.device)
   }
 
-  @Test func nineteenInnocentFieldsAreKept() throws {
+  @Test func mergeKeepsEditsOfDifferentFields() throws {
     let id = RecordID("Value", "taylor")
     let keys = (0..<20).map { FieldKey("f\($0)", .register) }
     try a.save { transaction in
@@ -70,8 +70,7 @@ import Testing
     #expect(record.value(of: "f19") == "b")
   }
 
-  /// What must not leave a device is in a replica of its own.
-  @Test func whatIsPrivateIsInAScopeOfItsOwn() throws {
+  @Test func separateReplicaKeepsRecordsPrivate() throws {
     let secret = Replica.empty(11)
     try a.edit { $0.name = "shared" }
     try secret.edit { $0.name = "secret" }
@@ -83,7 +82,7 @@ import Testing
     #expect(b.version.vectorClock == [a.device: 1])
   }
 
-  @Test func aSchemaMayChangeAfterDataIsOut() throws {
+  @Test func schemaCanChangeAfterDataIsShared() throws {
     struct Next: Entity {
       static let entityName = "Sailor"
       let miles = register(
@@ -99,7 +98,7 @@ import Testing
       $0.miles.increment(by: 3)
     }
     #expect(!a.tell(next).hasFaults)
-    // A field that is no longer declared, one that is new, one that changed.
+    // The new schema removes a field, adds a field and changes a kind.
     #expect(next[Next.self, "ada"]?.ship == nil)
     #expect(next[Next.self, "ada"]?.miles == 3)
     try next.save { transaction in

@@ -26,7 +26,7 @@ import Testing
     #expect(try self.text(read) == text)
   }
 
-  @Test func aClockIsReadable() throws {
+  @Test func clockEncodesAsListOfDevicesAndSequences() throws {
     let clock: VectorClock = [tablet: 2, phone: .max]
     #expect(
       try text(clock)
@@ -49,7 +49,7 @@ import Testing
     #expect(try text(Value.int(5)) == #"{"int":5}"#)
   }
 
-  @Test func aRegisterAndItsDeltasRoundTrip() throws {
+  @Test func registersAndDeltasRoundTrip() throws {
     var a = MVRegister<String>()
     a.write("one", on: phone, at: time)
     var b = a
@@ -94,7 +94,7 @@ import Testing
     #"[{"device":"\#(two)","sequence":1},{"device":"\#(one)","sequence":1}]"#,
     #"[{"device":"\#(one)","sequence":1},{"device":"\#(one)","sequence":1}]"#,
   ])
-  func anInvalidClockIsRefused(_ text: String) {
+  func decodingInvalidClockThrows(_ text: String) {
     #expect(throws: DecodingError.self) { try read(VectorClock.self, text) }
   }
 
@@ -106,13 +106,13 @@ import Testing
     #"{"writes":[],"seen":{"clock":[{"device":"\#(one)","sequence":3}],"dots":[{"device":"\#(one)","sequence":2}]}}"#,
     #"{"writes":[],"seen":{"clock":[],"dots":[{"device":"\#(one)","sequence":5},{"device":"\#(one)","sequence":3}]}}"#,
   ])
-  func anInvalidRegisterIsRefused(_ text: String) {
+  func decodingInvalidRegisterThrows(_ text: String) {
     #expect(throws: DecodingError.self) {
       try read(MVRegister<Int>.self, text)
     }
   }
 
-  @Test func invalidValuesAreRefused() {
+  @Test func decodingInvalidContentThrows() {
     let entry =
       #"{"device":"\#(one)","sequence":1,"increments":1,"decrements":0}"#
     func decision(

@@ -14,7 +14,7 @@ import Testing
 /// appears without the comparison.
 @Suite struct ArticleTests {
   @Test(arguments: try ArticleTests.articles())
-  func everyLineIsCompiled(_ article: URL) throws {
+  func articleTestContainsEveryLine(_ article: URL) throws {
     let blocks = Self.blocks(of: try text(article))
     if blocks.isEmpty { return }
     let name = article.deletingPathExtension().lastPathComponent
@@ -38,14 +38,14 @@ import Testing
         rest.range(of: $0)?.upperBound
       }
       guard let end = ends.min() else {
-        Issue.record("\(path): expected \"\(line)\" here, in its place")
+        Issue.record("\(path) does not contain \"\(line)\" in this order")
         return
       }
       rest = rest[end...]
     }
   }
 
-  /// What a line may look like where it is compiled.
+  /// The forms that a line can have in the test.
   private static func forms(of line: String) -> [String] {
     let parts = line.components(separatedBy: "  // ").map(squeezed)
     guard parts.count == 2, !parts[0].isEmpty else { return [squeezed(line)] }
@@ -62,7 +62,7 @@ import Testing
       $0.components(separatedBy: "\n```")[0].components(separatedBy: "\n")
         .filter { !$0.isEmpty }
     }.filter { block in
-      // A manifest, and what the tests of the policies compile.
+      // Skip manifests, and code that the tests of the policies compile.
       !block.contains { $0.contains(".product(") || $0.contains("Policies") }
     }
   }

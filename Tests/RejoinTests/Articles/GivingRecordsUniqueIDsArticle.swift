@@ -27,7 +27,7 @@ import Testing
   private let tablet = Replica.ofArticle(
     2, [Book.self, Contact.self, Guest.self])
 
-  @Test func idsFromKeys() throws {
+  @Test func equalKeysCreateOneRecord() throws {
     let book = RecordID("Book", key: "9780262033848")
     #expect(book.key == "s13:9780262033848")
     #expect(RecordID("Seat", key: 12, "A").key == "i2:12s1:A")
@@ -42,7 +42,7 @@ import Testing
     #expect(phone[Book.self, book.key]?.copies == 1)
   }
 
-  @Test func uniting() throws {
+  @Test func unitingMovesContentToOneRecord() throws {
     try createTwo()
     try phone.save { transaction in
       let kept = transaction[Contact.self, "1"]
@@ -66,7 +66,7 @@ import Testing
     #expect(phone[Contact.self, "3"]?.partner == nil)
   }
 
-  @Test func recordThatComesBackIsCountedOnce() throws {
+  @Test func unitingAgainCountsLaterVisitsOnce() throws {
     try createTwo()
     try unite(on: phone)
     try tablet.save { $0[Contact.self, "2"].visits.increment(by: 10) }
@@ -86,7 +86,7 @@ import Testing
     #expect(phone[Guest.self, "2"] == nil)
   }
 
-  @Test func unitingTwiceCountsTwice() throws {
+  @Test func unitingOnTwoDevicesCountsVisitsTwice() throws {
     try createTwo()
     try unite(on: phone)
     try unite(on: tablet)
@@ -116,7 +116,7 @@ import Testing
     #expect(phone.recordCount(of: "Guest") == 0)
   }
 
-  /// Two contacts, which both devices have.
+  /// Creates two contacts on both devices.
   private func createTwo() throws {
     try phone.save { transaction in
       transaction[Contact.self, "1"].visits.increment(by: 3)

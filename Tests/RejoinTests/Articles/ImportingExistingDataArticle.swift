@@ -10,7 +10,7 @@ import Testing
 
   private let phone = Replica.ofArticle(1, [Profile.self, Customer.self])
 
-  @Test func importing() throws {
+  @Test func importingTwiceCountsRowsOnce() throws {
     let oldRows: [(key: String, name: String, steps: Int64)] = [
       ("ada", "Ada", 1200), ("grace", "Grace", 800),
     ]
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func pulling() throws {
+  @Test func pullingWritesRow() throws {
     let row = (key: "1", name: "Ada", modified: Int64(5))
     try phone.importRows(from: "crm", modifiedAt: row.modified) { transaction in
       transaction[Customer.self, row.key].name = row.name

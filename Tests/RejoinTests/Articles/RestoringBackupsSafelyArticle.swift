@@ -4,7 +4,7 @@ import Rejoin
 import Testing
 
 @Suite(.encodes) struct RestoringBackupsSafelyArticle {
-  /// What an app writes to.
+  /// A storage location that an app writes to.
   final class Storage {
     private(set) var bytes: [UInt8] = []
     func write(_ bytes: [UInt8]) throws { self.bytes = bytes }
@@ -24,7 +24,7 @@ import Testing
     phone.confirmTokenStored(token)
     send(phone.delta())  // 3. only now
     #expect(try opened() == nil)
-    // A save whose token is stored, and whose state is restored from before.
+    // Store the token of a save, but not the state with the save.
     try phone.save { $0[Profile.self, "ada"].steps.increment() }
     try keychain.write(phone.restoreToken.encoded())
     #expect(try opened()?.old == phone.device)

@@ -24,11 +24,11 @@ extension DeviceID {
 }
 
 extension Replica {
-  /// A replica as the articles have them: its device has never saved.
+  /// Creates a replica whose device has no saves yet.
   static func ofArticle(_ device: UInt64, _ schema: Schema) -> Replica {
     Replica(
       device: DeviceID(device), schema: schema,
-      // Equal times, so that the greater device's write is shown.
+      // With equal times, the write of the greater device is shown.
       wallClock: WallClock { 1000 }, makeDeviceID: DeviceID.random)
   }
 }

@@ -11,7 +11,7 @@ import Testing
     DeviceID(high: 1 << 63, low: 7), DeviceID(high: .max, low: .max),
   ]
 
-  @Test func theOrderIsThatOfUnsignedBytes() {
+  @Test func orderMatchesUnsignedBytes() {
     var random = SeededRandom(seed: 1)
     let drawn = (0..<40).map { _ in DeviceID.random(using: &random) }
     for a in DeviceIDTests.samples + drawn {
@@ -29,7 +29,7 @@ import Testing
     #expect(device.hexadecimal.count == 32)
   }
 
-  @Test func theMostSignificantByteComesFirst() {
+  @Test func mostSignificantByteComesFirst() {
     let device = DeviceIDTests.samples[3]
     #expect(device.hexadecimal == "0123456789abcdeffedcba9876543210")
     #expect(device.bytes.first == 0x01)
@@ -44,16 +44,16 @@ import Testing
     "g123456789abcdeffedcba9876543210", "0123456789abcdef fedcba987654321",
     "\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}0123456789abcdef",
   ])
-  func otherTextIsRefused(_ text: String) {
+  func malformedTextReturnsNil(_ text: String) {
     #expect(DeviceID(hexadecimal: text) == nil)
   }
 
   @Test(arguments: [0, 1, 15, 17, 32])
-  func otherCountsOfBytesAreRefused(_ count: Int) {
+  func wrongByteCountReturnsNil(_ count: Int) {
     #expect(DeviceID(bytes: Array(repeating: 1, count: count)) == nil)
   }
 
-  @Test func aNameIsLeftAligned() {
+  @Test func nameIsLeftAligned() {
     let phone = DeviceID(name: "phone")
     #expect(phone?.high == 0x7068_6f6e_6500_0000)
     #expect(phone?.low == 0)
@@ -62,7 +62,7 @@ import Testing
     #expect(DeviceID(name: "012345678")?.low == 0x38 << 56)
   }
 
-  @Test func namesThatDoNotFitAreRefused() {
+  @Test func nameOfWrongLengthReturnsNil() {
     #expect(DeviceID(name: "") == nil)
     #expect(DeviceID(name: "0123456789abcdef0") == nil)
     #expect(DeviceID(name: "\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}") != nil)
@@ -70,7 +70,7 @@ import Testing
       DeviceID(name: String(repeating: "\u{e9}", count: 9)) == nil)
   }
 
-  @Test func aDeviceIsDescribedByItsNameWhereThatIsReadable() {
+  @Test func descriptionUsesReadableName() {
     #expect(DeviceID(name: "phone")?.description == "phone")
     #expect(DeviceID(name: "a b")?.description.count == 32)
     #expect(DeviceID(name: "\u{e9}")?.description.count == 32)
@@ -78,11 +78,11 @@ import Testing
     #expect(DeviceID(1).description == DeviceID(1).hexadecimal)
   }
 
-  @Test func composedAndDecomposedNamesAreTwoDevices() {
+  @Test func composedAndDecomposedNamesDiffer() {
     #expect(DeviceID(name: "\u{e9}") != DeviceID(name: "e\u{301}"))
   }
 
-  @Test func drawingTakesBothHalvesFromTheSource() {
+  @Test func randomTakesBothHalvesFromGenerator() {
     var (a, b) = (SeededRandom(seed: 4), SeededRandom(seed: 4))
     #expect(DeviceID.random(using: &a) == DeviceID.random(using: &b))
     #expect(DeviceID.random(using: &a).high != DeviceID.random(using: &b).low)

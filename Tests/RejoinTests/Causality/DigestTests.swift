@@ -22,7 +22,7 @@ import Testing
     return .append(edit)
   }
 
-  @Test func editsThatDifferHaveDigestsThatDiffer() {
+  @Test func differentEditsHaveDifferentDigests() {
     let edits: [FieldEdit] = [
       .write(nil), .write(.null), .write(.int(0)), .write(.int(1)),
       .write(.date(1)), .write(.bool(true)), .write(.double(1)),
@@ -43,7 +43,7 @@ import Testing
     #expect(Set(digests).count == edits.count)
   }
 
-  @Test func textsDoNotRunTogether() {
+  @Test func digestSeparatesTexts() {
     let words = ["", "a", "ab", "b", "abcdefgh", "\0", "\0a"]
     var digests: Set<UInt64> = []
     for first in words {
@@ -58,7 +58,7 @@ import Testing
     #expect(digests.count == words.count * words.count)
   }
 
-  @Test func theMembersOfASetHaveNoOrder() {
+  @Test func digestIgnoresOrderOfSetMembers() {
     let (rising, falling) = (members(0..<100), members((0..<100).reversed()))
     #expect(
       digest { $0.add(.members(rising)) }
@@ -67,15 +67,15 @@ import Testing
         })
   }
 
-  /// Computed by another program, as the article on the wire format says.
-  @Test func theDigestOfAFieldIsAsTheArticleSays() {
+  /// Another program computed the value from the article on the wire format.
+  @Test func fieldDigestMatchesArticle() {
     #expect(
       digest {
         for text in ["Sailor", "y", "name", "register", ""] { $0.add(text) }
       } == 0xcc7d_1a2e_0c38_127c)
   }
 
-  @Test func aChainOfDigestsDependsOnItsBeginning() {
+  @Test func seedChangesDigest() {
     var (a, b) = (Digest(seed: 1), Digest(seed: 2))
     a.add(7)
     b.add(7)

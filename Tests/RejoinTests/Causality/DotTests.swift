@@ -4,7 +4,7 @@ import Rejoin
 import Testing
 
 @Suite struct DotTests {
-  @Test func devicesFirstThenSequences() {
+  @Test func orderComparesDevicesBeforeSequences() {
     let dots = [
       Dot(DeviceID(1), 9), Dot(DeviceID(1), 10), Dot(DeviceID(2), 1),
       Dot(DeviceID(high: 1, low: 0), 0),
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func aDotReadsAsDeviceAndSequence() throws {
+  @Test func descriptionShowsDeviceAndSequence() throws {
     let phone = try #require(DeviceID(name: "phone"))
     #expect("\(Dot(phone, 3))" == "phone:3")
   }

@@ -8,7 +8,7 @@ import Testing
     Timestamp(milliseconds: milliseconds)
   }
 
-  /// A clock that has given out every timestamp there is.
+  /// Returns a clock whose latest timestamp is the greatest one.
   private func exhausted() throws -> HybridClock {
     var clock = HybridClock(latest: at(.max))
     for _ in 0..<0xffff { try clock.tick(now: .max) }
@@ -21,7 +21,7 @@ import Testing
       [1000, 1000, 1000], [1000, 900, 1], [0, 0, 0], [-5, -9, .min],
       [.max, .min, .max, 0],
     ] as [[Int64]])
-  func timestampsRiseWhateverTheWallClockDoes(_ walls: [Int64]) throws {
+  func timestampsRiseForAnyWallClock(_ walls: [Int64]) throws {
     var clock = HybridClock()
     var last = clock.latest
     for now in walls {
@@ -33,14 +33,14 @@ import Testing
     }
   }
 
-  @Test func theWallClockIsFollowed() throws {
+  @Test func tickFollowsWallClock() throws {
     var clock = HybridClock()
     #expect(try clock.tick(now: 1000) == at(1000))
     #expect(try clock.tick(now: 900) == at(1000).next)
     #expect(try clock.tick(now: 1001) == at(1001))
   }
 
-  @Test func aHundredThousandSavesInOneMillisecond() throws {
+  @Test func manyTicksRiseWithinOneMillisecond() throws {
     var clock = HybridClock()
     var (last, falls) = (clock.latest, 0)
     for _ in 0..<100_000 {
@@ -52,7 +52,7 @@ import Testing
     #expect(last == Timestamp(rawValue: 1000 << 16 + 99_999))
   }
 
-  @Test func anotherClockDrawsThisOneOnlySoFar() {
+  @Test func receivingAdvancesClockUpToMaximumSkew() {
     var clock = HybridClock(
       latest: at(1000), now: 1000, maximumClockSkew: .milliseconds(50))
     clock.receive(at(1020), now: 1000)
@@ -65,7 +65,7 @@ import Testing
     #expect(clock.latest == at(1050))
   }
 
-  @Test func theDefaultSkewIsFiveMinutes() {
+  @Test func defaultSkewIsFiveMinutes() {
     var clock = HybridClock(now: 0)
     clock.receive(.max, now: 0)
     #expect(clock.latest == at(300_000))
@@ -74,7 +74,7 @@ import Testing
     #expect(behind.latest == .zero)
   }
 
-  @Test func aNegativeSkewIsNone() {
+  @Test func negativeSkewBecomesZero() {
     var clock = HybridClock(now: 1000, maximumClockSkew: .milliseconds(-5))
     #expect(clock.maximumClockSkew == .zero)
     let least = Duration.seconds(Int64.min / 1000) - .milliseconds(999)
@@ -84,20 +84,20 @@ import Testing
     #expect(clock.latest == at(1000))
   }
 
-  @Test func aWriteAfterReceivingIsLater() throws {
+  @Test func tickAfterReceivingIsLater() throws {
     var clock = HybridClock(now: 1000)
     clock.receive(at(1200), now: 1000)
     #expect(try clock.tick(now: 1000) == at(1200).next)
   }
 
-  @Test func anAnswerInTheSameMillisecondIsLater() throws {
+  @Test func tickInReceivedMillisecondIsLater() throws {
     let stamp = Timestamp(rawValue: at(1000).rawValue + 7)
     var clock = HybridClock(now: 1000)
     clock.receive(stamp, now: 1000)
     #expect(try clock.tick(now: 1000) == stamp.next)
   }
 
-  @Test func aMendedClockGoesBackAtOpen() {
+  @Test func openingLowersClockBeyondMaximumSkew() {
     let ahead = at(10_000)
     #expect(
       HybridClock(
@@ -117,7 +117,7 @@ import Testing
     #expect(HybridClock(latest: ahead).latest == ahead)
   }
 
-  @Test func theExtremesDoNotTrap() throws {
+  @Test func extremeTimesDoNotTrap() throws {
     for now in [Int64.min, -1, 0, .max] {
       var clock = HybridClock(
         latest: .max, now: now, maximumClockSkew: .milliseconds(Int64.max))
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func theMaximumThrowsAndChangesNothing() throws {
+  @Test func exhaustedClockThrowsWithoutChange() throws {
     var clock = try exhausted()
     let before = clock
     #expect(throws: HybridClock.Exhausted()) { try clock.tick(now: 0) }
@@ -138,13 +138,13 @@ import Testing
     #expect("\(HybridClock.Exhausted())".contains("Correct the device's wall"))
   }
 
-  @Test func withoutAWallClockItStandsAsItStood() {
+  @Test func openingWithoutWallClockKeepsLatest() {
     for latest in [.max, Timestamp(rawValue: .max - 3), .zero] {
       #expect(HybridClock(latest: latest).latest == latest)
     }
   }
 
-  @Test func anExhaustedClockIsMendedAtOpen() throws {
+  @Test func openingRepairsExhaustedClock() throws {
     var clock = HybridClock(latest: try exhausted().latest, now: 1000)
     #expect(try clock.tick(now: 1000) == at(1000).next)
   }

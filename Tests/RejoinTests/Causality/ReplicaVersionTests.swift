@@ -19,14 +19,14 @@ private let phone = DeviceID(1)
     return version
   }
 
-  @Test func theLaterSaveStaysWithItsTimeAndDigest() {
+  @Test func laterSaveKeepsItsTimeAndDigest() {
     let (old, new) = (save(2, at: 9, digest: 8), save(3, at: 1, digest: 1))
     #expect(version(old, new)[phone] == new)
     #expect(version(new, old)[phone] == new)
     #expect(version(new, old).vectorClock == [phone: 3])
   }
 
-  @Test func digestsOfOneSequenceAreJoinedByUnion() {
+  @Test func digestsOfOneSequenceJoinByUnion() {
     let (a, b) = (
       save(2, at: 9, digest: 0b0110), save(2, at: 7, digest: 0b1100)
     )
@@ -45,13 +45,13 @@ private let phone = DeviceID(1)
     #expect(!save(0, digest: 1).contradicts(save(0, digest: 2)))
   }
 
-  @Test func anUnknownDigestGivesWay() {
+  @Test func joiningReplacesUnknownDigest() {
     let bare = ReplicaVersion([phone: 2] as VectorClock)
     #expect(bare[phone].digest == 0)
     #expect(bare[phone].joined(save(2, digest: 7)).digest == 7)
   }
 
-  @Test func aForkedDeviceStaysForked() {
+  @Test func forkedDeviceStaysForked() {
     var forked = save(2, at: 9, digest: 0b0110)
     forked.isForked = true
     var join = save(5, at: 9, digest: 0b1110)
@@ -63,7 +63,7 @@ private let phone = DeviceID(1)
     #expect(version(plain).forkedDevices.isEmpty)
   }
 
-  @Test func anIntervalCountsWhereItContinues() {
+  @Test func intervalAfterGapDoesNotContinueVersion() {
     let held = version(save(2, digest: 1))
     for (from, isTaken) in [(0, true), (2, true), (3, false)] {
       let interval = Delta.Interval(
@@ -72,7 +72,7 @@ private let phone = DeviceID(1)
     }
   }
 
-  @Test func anIntervalOfAForkedDeviceCountsOnlyFromZero() {
+  @Test func forkedDeviceNeedsIntervalFromZero() {
     var forked = save(5, digest: 0b10)
     forked.isForked = true
     for (held, to) in [
@@ -92,7 +92,7 @@ private let phone = DeviceID(1)
     }
   }
 
-  @Test func aMissingDeviceHasSavedNothing() {
+  @Test func missingDeviceHasNoSaves() {
     #expect(ReplicaVersion()[phone].sequence == 0)
     #expect(version(save(0)) == ReplicaVersion())
     #expect("\(ReplicaVersion())" == "[]")

@@ -15,14 +15,14 @@ import Testing
     #expect(Timestamp.max.milliseconds == last)
   }
 
-  @Test func theUpperBitsAreMilliseconds() {
+  @Test func upperBitsHoldMilliseconds() {
     #expect(Timestamp(milliseconds: 3).rawValue == 3 << 16)
     #expect(Timestamp(rawValue: 3 << 16 | 0xffff).milliseconds == 3)
     #expect(
       Timestamp(rawValue: 3 << 16 | 0xffff) < Timestamp(milliseconds: 4))
   }
 
-  @Test func theNextIsOneTickLater() {
+  @Test func nextIsOneTickLater() {
     #expect(Timestamp(rawValue: 1 << 16 | 1) < Timestamp(rawValue: 1 << 16 | 2))
     #expect(Timestamp.zero.next == Timestamp(rawValue: 1))
     #expect(
@@ -31,7 +31,7 @@ import Testing
     #expect(Timestamp.max.next == nil)
   }
 
-  @Test func theLogicalPartReadsAfterAPlus() {
+  @Test func descriptionShowsLogicalPartAfterPlus() {
     #expect("\(Timestamp(milliseconds: 1000))" == "1000")
     #expect("\(Timestamp(rawValue: 1000 << 16 | 2))" == "1000+2")
   }

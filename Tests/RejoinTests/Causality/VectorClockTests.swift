@@ -17,7 +17,7 @@ private let watch = DeviceID(3)
     return clock
   }
 
-  @Test func aMissingDeviceCountsAsZero() {
+  @Test func missingDeviceCountsAsZero() {
     var clock: VectorClock = [phone: 2, tablet: 0]
     #expect(clock[tablet] == 0)
     #expect(clock.entries.count == 1)
@@ -30,7 +30,7 @@ private let watch = DeviceID(3)
     #expect(clock.isEmpty)
   }
 
-  @Test func aClockContainsTheFirstSavesOfEachDevice() {
+  @Test func clockContainsFirstSavesOfEachDevice() {
     let clock: VectorClock = [phone: 2]
     #expect(clock.contains(Dot(phone, 1)))
     #expect(clock.contains(Dot(phone, 2)))
@@ -88,7 +88,7 @@ private let watch = DeviceID(3)
     #expect(clock.entries.allSatisfy { $0.count > 0 }, "seed \(seed)")
   }
 
-  @Test func advancingNeverLowers() {
+  @Test func advancingNeverLowersClock() {
     var clock: VectorClock = [phone: 5]
     clock.advance(to: Dot(phone, 3))
     #expect(clock == [phone: 5])
@@ -99,12 +99,12 @@ private let watch = DeviceID(3)
     #expect(clock == [phone: .max, watch: .max])
   }
 
-  @Test func aLiteralWithADeviceTwiceIsTheJoin() {
+  @Test func literalJoinsCountsOfRepeatedDevice() {
     let clock: VectorClock = [phone: 3, phone: 1]
     #expect(clock == [phone: 3])
   }
 
-  @Test func entriesReadInOrder() throws {
+  @Test func descriptionListsEntriesInOrder() throws {
     let a = try #require(DeviceID(name: "a"))
     let b = try #require(DeviceID(name: "b"))
     #expect("\([b: 1, a: 2] as VectorClock)" == "[a: 2, b: 1]")

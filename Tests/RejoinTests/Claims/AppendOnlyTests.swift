@@ -5,13 +5,13 @@ import RejoinTesting
 import Testing
 
 @Suite(
-  "claim 9: entries that are only appended never conflict; totals are derived, storage grows until it is compacted, and an audit trail remains",
+  "claim 9: appended entries do not conflict, totals are derived, storage grows until entries are folded, and an audit trail remains",
   .encodes
 )
 struct AppendOnlyTests {
   private let clock = ManualClock(1_000)
 
-  /// Two tills that append concurrently, and then exchange deltas.
+  /// Returns two tills that append concurrently and then exchange deltas.
   private func tills(
     entries: Int64 = 1
   ) throws -> (Replica, Replica, [MergeReport]) {
@@ -26,7 +26,7 @@ struct AppendOnlyTests {
     return (one, two, [one.tell(two), two.tell(one), one.tell(two)])
   }
 
-  @Test func concurrentEntriesAreAllKeptWithoutConflicts() throws {
+  @Test func mergeKeepsConcurrentEntriesWithoutConflicts() throws {
     let (one, two, reports) = try tills(entries: 3)
     for replica in [one, two] {
       #expect(
@@ -39,7 +39,7 @@ struct AppendOnlyTests {
     }
   }
 
-  @Test func everyEntryHasItsTimeAndMemo() throws {
+  @Test func entriesKeepTimeAndMemo() throws {
     let (one, _, _) = try tills()
     let entries = one.record(Sailor.ada)?.entries(of: "pay") ?? []
     #expect(
@@ -50,14 +50,14 @@ struct AppendOnlyTests {
           repeating: Timestamp(milliseconds: 2_000), count: 2))
   }
 
-  @Test func storageGrowsWithEveryEntryUntilTheyAreFolded() throws {
+  @Test func storageGrowsUntilEntriesAreFolded() throws {
     let (one, two, _) = try tills(entries: 200)
     let (total, grown) = (one.ada?.pay, one.state.encoded().count)
     #expect(grown > 400 * 8)
     one.recordVersion(two.version, of: two.device)
     #expect(one.foldLedgers() == 400)
     #expect(one.ada?.pay == total)
-    // Besides the sums, only digests of the saves are left.
+    // Only the sums and the digests of the saves remain.
     let kept = one.state.encoded().count
     #expect(kept < grown - 400 * 8)
   }

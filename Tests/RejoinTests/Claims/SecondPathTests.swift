@@ -5,13 +5,13 @@ import RejoinTesting
 import Testing
 
 @Suite(
-  "claim 15: a second synchronization path duplicates nothing",
+  "claim 15: a second synchronization path does not duplicate changes",
   .encodes
 )
 struct SecondPathTests {
   private static let saves: Int64 = 12
 
-  /// Two devices that save in turns, and every delta that they would have sent.
+  /// Returns all deltas of two devices that save in turns.
   private func history() throws -> [Delta] {
     let authors = [Replica.empty(1), Replica.empty(2)]
     var deltas: [Delta] = []
@@ -31,8 +31,7 @@ struct SecondPathTests {
     return deltas
   }
 
-  /// Everything that two paths deliver: each delta by both of them, some as bytes,
-  /// some in parts, in an order of their own.
+  /// Returns the deltas of both paths in random order, some of them in parts.
   private func deliveries(
     _ deltas: [Delta], _ random: inout SeededRandom
   ) throws -> [Delta] {
@@ -51,7 +50,7 @@ struct SecondPathTests {
     return all.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  /// Each author saw only itself, so that nothing but its own removals counts.
+  /// Each author knows only its own saves, so only its own removals count.
   @Test(arguments: 0..<40 as Range<UInt64>)
   func duplicatesInAnyOrderCountOnce(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
@@ -69,7 +68,7 @@ struct SecondPathTests {
     #expect(receiver.version == orderly.version)
   }
 
-  @Test func theSecondPathReportsNothingNew() throws {
+  @Test func secondPathReportsNoChanges() throws {
     let receiver = Replica.empty(3)
     let deltas = try history()
     for delta in deltas { receiver.apply(delta) }

@@ -28,7 +28,7 @@ import Testing
     #expect(canceling(2, 7, over: decision(3, 1, 1, 4)) == decision(3, 2, 2, 7))
   }
 
-  @Test func resetOfCanceledChangesDecidesNothing() {
+  @Test func resetOfCanceledChangesKeepsDecision() {
     for earlier in [
       decision(3, 0, 3, 9), decision(4, 0, 4, 11), decision(4, 5, 3, 9),
     ] {
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// The histories of a device ID that was used twice have other sums.
+  /// Two histories of one device ID have different sums.
   @Test func resetCancelsSumOfAnotherHistory() {
     #expect(canceling(3, 5, over: decision(3, 0, 3, 9)) == decision(3, 1, 3, 5))
   }
@@ -49,14 +49,14 @@ import Testing
     #expect(decision(5, 1, 3, 9).turned(to: more) == decision(5, 2, 5, 20))
   }
 
-  @Test func decisionIsNotTurnedBeyondTheGreatestNumber() {
+  @Test func decisionDoesNotTurnBeyondGreatestNumber() {
     let last = decision(3, .max, 1, 4)
     #expect(last.turned(to: Cancellation()) == nil)
     #expect(canceling(3, 9, over: last) == decision(3, .max, 3, 9))
     #expect(decision(3, .max - 1, 1, 4).turned(to: Cancellation()) != nil)
   }
 
-  /// The join is the greatest, so it follows the order.
+  /// The join is the greater decision, so it follows the order.
   @Test func joinKeepsLaterDecision() {
     let rising = [
       Cancellation(), decision(1, 0, 1, 8), decision(3, 0, 3, 5),
@@ -99,7 +99,7 @@ extension CancellationTests {
     return try result.get()
   }
 
-  @Test func bytesHaveOnlyTheNeededParts() throws {
+  @Test func bytesContainOnlyNeededParts() throws {
     for (decision, bytes) in [
       (decision(3, 0, 3, 5), [0, 10]), (decision(3, 1, 0, 0), [1, 3]),
       (decision(3, 1, 3, 5), [1, 0, 10]), (decision(3, 2, 1, -1), [2, 2, 1]),
@@ -111,7 +111,7 @@ extension CancellationTests {
     }
   }
 
-  @Test func readingRefusesMoreChangesThanWereDecidedOn() {
+  @Test func readingRefusesMoreChangesThanDecided() {
     for (bytes, decided) in [
       ([1, 4], 3), ([1, 0x80], 3), ([0], 3), ([1, 2], 3), ([0x80, 0], 3),
       ([1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1], 1 << 63),

@@ -4,7 +4,7 @@
 import Testing
 
 @Suite struct FieldEditTests {
-  /// One edit after another, in one save.
+  /// Returns the edit that joins consecutive edits of one save.
   private func joined(_ edits: FieldEdit...) -> FieldEdit {
     var all = edits[0]
     for edit in edits.dropFirst() {
@@ -20,14 +20,14 @@ import Testing
     return edit
   }
 
-  @Test func aResetForgetsWhatWasCountedBefore() {
+  @Test func resetDropsEarlierCounts() {
     let edit = joined(
       .count(CounterEdit(by: 5)), .count(CounterEdit(by: -2)),
       .count(CounterEdit(by: 3, isReset: true)), .count(CounterEdit(by: 1)))
     #expect(edit == .count(CounterEdit(by: 4, isReset: true)))
   }
 
-  @Test func clearingForgetsWhatWasInsertedBefore() {
+  @Test func clearingDropsEarlierInsertions() {
     let edit = joined(
       .members(SetEdit(inserting: [.int(1)])), .members(.clearing),
       .members(SetEdit(inserting: [.int(2)])))
@@ -36,14 +36,14 @@ import Testing
     #expect(members.members == [.int(2): true])
   }
 
-  @Test func theLastEditOfAnElementCounts() {
+  @Test func lastEditOfElementWins() {
     let insert = FieldEdit.members(SetEdit(inserting: [.int(1)]))
     let remove = FieldEdit.members(SetEdit(inserting: [], removing: [.int(1)]))
     #expect(joined(insert, remove) == remove)
     #expect(joined(remove, insert) == insert)
   }
 
-  @Test func cancellingForgetsWhatWasAppendedBefore() {
+  @Test func cancelingDropsEarlierEntries() {
     let edit = joined(
       .append(entries(1, 2)), .append(.cancelling), .append(entries(3)))
     guard case .append(let ledger) = edit else { Issue.record(); return }
@@ -52,11 +52,11 @@ import Testing
     #expect(ledger.applied(to: 100) == 3)
   }
 
-  @Test func theLastWriteCounts() {
+  @Test func lastWriteWins() {
     #expect(joined(.write(.int(1)), .write(nil)) == .write(nil))
   }
 
-  @Test func countsThatOverflowAreRefused() {
+  @Test func appendRefusesOverflowingCounts() {
     let most = FieldEdit.count(CounterEdit(by: .max))
     var edit = joined(most, most)
     let isBorne = edit.append(.count(CounterEdit(by: 2)))

@@ -16,7 +16,7 @@ import _RejoinVerification
   }
 
   @Test(arguments: FieldKind.allCases)
-  func everySaveIsSeen(_ kind: FieldKind) {
+  func clockContainsEverySave(_ kind: FieldKind) {
     var random = SeededRandom(seed: 7)
     var field = FieldState(kind)
     #expect(field.clock.isEmpty)
@@ -31,7 +31,7 @@ import _RejoinVerification
     #expect(!field.hasContent)
   }
 
-  @Test func anElementInsertedAgainHasOneDot() {
+  @Test func reinsertedElementHasOneDot() {
     let one = FieldEdit.members(SetEdit(inserting: [.int(1)]))
     var (once, twice) = (FieldState(.set), FieldState(.set))
     _ = once.change(nil, in: save(1, 1))
@@ -40,7 +40,7 @@ import _RejoinVerification
     #expect(twice == once)
   }
 
-  @Test func anotherKindIsLeftOut() {
+  @Test func mergeIgnoresOtherKind() {
     var field = FieldState(.register)
     _ = field.change(.write(.int(1)), in: save(1, 1))
     let before = field
@@ -48,8 +48,7 @@ import _RejoinVerification
     #expect(field == before)
   }
 
-  /// Dropping what was observed spares what was not.
-  @Test func whatWasNotObservedStays() {
+  @Test func droppingKeepsUnobservedElements() {
     let field = FieldState(.set)
     var mine = field
     _ = mine.change(.members(SetEdit(inserting: [.int(1)])), in: save(1, 1))
@@ -59,7 +58,7 @@ import _RejoinVerification
     #expect(mine.elements == [.int(2)])
   }
 
-  @Test func aRemovalSparesAnInsertionThatWasNotObserved() {
+  @Test func removalKeepsUnobservedInsertion() {
     let one = SetEdit(inserting: [.int(1)])
     var (field, other) = (FieldState(.set), FieldState(.set))
     _ = field.change(.members(one), in: save(1, 1))
@@ -71,7 +70,7 @@ import _RejoinVerification
     #expect(field.elements == [.int(1)])
   }
 
-  @Test func aCounterDropsOnlyWhatWasObserved() {
+  @Test func counterDropsOnlyObservedChanges() {
     var field = FieldState(.counter)
     _ = field.change(.count(CounterEdit(by: 5)), in: save(1, 1))
     let observed = field
@@ -80,7 +79,7 @@ import _RejoinVerification
     #expect(field.count == 70)
   }
 
-  @Test func countingNothingIsAChangeAndSettingToNothingIsNone() {
+  @Test func zeroIncrementAddsContentAndResetRemovesIt() {
     var field = FieldState(.counter)
     _ = field.change(
       .count(CounterEdit(by: 0, isReset: true)), in: save(1, 1))
@@ -92,7 +91,7 @@ import _RejoinVerification
     #expect(!field.hasContent)
   }
 
-  @Test func aLedgerDropsOnlyWhatWasObserved() {
+  @Test func ledgerDropsOnlyObservedEntries() {
     var field = FieldState(.ledger)
     var edit = LedgerEdit()
     edit.append(5, memo: nil)
@@ -103,9 +102,9 @@ import _RejoinVerification
     #expect(field.total == 5)
   }
 
-  /// A form that was shown before the replica was restored from a backup.
+  /// The form was opened before the replica was restored from a backup.
   @Test(arguments: FieldKind.allCases)
-  func whatWasObservedAndIsNoLongerHereIsNotDropped(_ kind: FieldKind) {
+  func droppingIgnoresSavesLostByRestore(_ kind: FieldKind) {
     var random = SeededRandom(seed: 11)
     var field = FieldState(kind)
     _ = field.change(kind.stateEdit(&random), in: save(1, 1))
@@ -134,15 +133,15 @@ import _RejoinVerification
     #expect(forged.forgery(by: DeviceID(2), over: before) == nil)
   }
 
-  @Test func editsHaveTheKindOfTheirField() {
+  @Test func editsHaveKindOfField() {
     for kind in FieldKind.allCases {
       #expect(kind.adding(1).kind == kind)
       #expect(kind.showing(1).kind == kind)
     }
   }
 
-  /// Entries that only one side has folded are not compared with others.
-  @Test func entriesEquivocateFromTheGreaterFoldOn() {
+  /// Entries that only one side folded are not compared.
+  @Test func equivocationsStartAfterGreaterFold() {
     func ledger(_ amounts: [Int64], folded: UInt64) -> FieldState {
       var lines = Ledger()
       for (i, amount) in amounts.enumerated() {

@@ -8,7 +8,7 @@ private let phone = DeviceID(1)
 private let tablet = DeviceID(2)
 
 @Suite(.encodes) struct CausalContextTests {
-  @Test func aDotThatIsNamedTwiceIsThereOnce() {
+  @Test func contextContainsRepeatedDotOnce() {
     let dots = [Dot(phone, 3), Dot(tablet, 2)]
     let context = CausalContext(dots: dots)
     #expect(CausalContext(dots: dots + dots) == context)
@@ -16,7 +16,7 @@ private let tablet = DeviceID(2)
     #expect(context.dotCloud == dots.sorted())
   }
 
-  @Test func dotsBeyondAGapStayInTheCloud() {
+  @Test func dotsBeyondGapStayInDotCloud() {
     let context = CausalContext(dots: [Dot(phone, 3), Dot(phone, 1)])
     #expect(context.clock == [phone: 1])
     #expect(context.dotCloud == [Dot(phone, 3)])
@@ -25,7 +25,7 @@ private let tablet = DeviceID(2)
     #expect(context.contains(Dot(phone, 3)))
   }
 
-  @Test func contiguousDotsMoveIntoTheClock() {
+  @Test func contiguousDotsMoveIntoClock() {
     var context = CausalContext(dots: [Dot(phone, 3), Dot(phone, 2)])
     #expect(context.clock == [:])
     context.merge(CausalContext(dots: [Dot(phone, 1), Dot(tablet, 2)]))
@@ -36,7 +36,7 @@ private let tablet = DeviceID(2)
     #expect(context.dotCloud.isEmpty)
   }
 
-  @Test func aClockSwallowsDotsOfTheCloud() {
+  @Test func mergedClockAbsorbsDotCloud() {
     var context = CausalContext(dots: [Dot(phone, 5), Dot(phone, 9)])
     context.merge(CausalContext([phone: 8]))
     #expect(context == CausalContext([phone: 9]))
@@ -45,7 +45,7 @@ private let tablet = DeviceID(2)
     #expect(other == context)
   }
 
-  @Test func insertingThroughADotAddsWhatIsBeforeIt() {
+  @Test func insertingThroughDotAddsEarlierDots() {
     var context = CausalContext()
     context.insert(through: Dot(phone, 3))
     #expect(context == CausalContext([phone: 3]))
@@ -53,7 +53,7 @@ private let tablet = DeviceID(2)
     #expect(context == CausalContext([phone: 3]))
   }
 
-  @Test func theNextDotIsBeyondAllThatWereSeen() {
+  @Test func nextDotFollowsGreatestSeenDot() {
     let dots = [Dot(phone, 1), Dot(phone, 5), Dot(phone, 3), Dot(tablet, 9)]
     var context = CausalContext(dots: dots)
     #expect(context.insertNext(of: phone) == Dot(phone, 6))
@@ -62,21 +62,21 @@ private let tablet = DeviceID(2)
     #expect(context == CausalContext(dots: dots + added))
   }
 
-  @Test func theNextDotContinuesAClock() {
+  @Test func nextDotContinuesClock() {
     var context = CausalContext([phone: 4])
     #expect(context.insertNext(of: phone) == Dot(phone, 5))
     #expect(context.insertNext(of: tablet) == Dot(tablet, 1))
     #expect(context == CausalContext([phone: 5, tablet: 1]))
   }
 
-  @Test func aContextOfOneDotClaimsNoOther() {
+  @Test func contextOfOneDotExcludesOtherDots() {
     for n in [1, 2, 9] as [UInt64] {
       #expect(
         CausalContext(Dot(phone, n)) == CausalContext(dots: [Dot(phone, n)]))
     }
   }
 
-  @Test func anyOrderOfDotsIsOneContext() {
+  @Test func mergeOrderDoesNotChangeContext() {
     let dots =
       (1...6).map { Dot(phone, $0) } + [Dot(tablet, 4), Dot(tablet, 5)]
     for seed in 0..<100 as Range<UInt64> {
@@ -91,7 +91,7 @@ private let tablet = DeviceID(2)
   }
 
   #if compiler(>=6.2)
-    @Test func theGreatestSequenceDoesNotTrap() async {
+    @Test func greatestSequenceDoesNotTrap() async {
       await #expect(processExitsWith: .success) {
         var context = CausalContext(dots: [Dot(phone, .max)])
         #expect(context.contains(Dot(phone, .max)))

@@ -19,14 +19,14 @@ private typealias Register = Causal<Siblings<Stamped>>
     return register
   }
 
-  @Test func anUntouchedValueHasSeenNothing() {
+  @Test func initialValueHasEmptyContext() {
     let register = Register()
     #expect(register.isInitial)
     #expect(register.clock.isEmpty)
     #expect(register.context == CausalContext())
   }
 
-  @Test func aSaveThatLeavesNothingIsSeenAllTheSame() {
+  @Test func contextContainsSaveWithoutContent() {
     var register = written("a", at: Dot(phone, 1))
     register.update(at: Dot(tablet, 1)) { $0 = Siblings() }
     #expect(!register.isInitial)
@@ -34,8 +34,8 @@ private typealias Register = Causal<Siblings<Stamped>>
     #expect(register.merging(written("a", at: Dot(phone, 1))).store.isEmpty)
   }
 
-  /// Whether a clock is stored must not tell equal values apart.
-  @Test func equalValuesAreEqualHoweverTheyCameAbout() {
+  /// A value omits the clock if its siblings imply the clock.
+  @Test func equalityIgnoresStoredClock() {
     let direct = written("a", at: Dot(phone, 2))
     let spelled = Register(
       store: Siblings(stamped("a"), at: Dot(phone, 2)),
@@ -49,7 +49,7 @@ private typealias Register = Causal<Siblings<Stamped>>
     #expect(more.clock == [phone: 3])
   }
 
-  @Test func aSingleDotDoesNotClaimThoseBeforeIt() {
+  @Test func singleDotExcludesEarlierDots() {
     let delta = Register(
       store: Siblings(stamped("b"), at: Dot(phone, 2)),
       context: CausalContext(dots: [Dot(phone, 2)]))
@@ -59,7 +59,7 @@ private typealias Register = Causal<Siblings<Stamped>>
     #expect(join.clock == [phone: 2])
   }
 
-  @Test func reshapingSeesNothingNew() {
+  @Test func reshapingKeepsClock() {
     var ledger = Causal<Ledger>()
     ledger.update(at: Dot(phone, 4)) {
       $0.append(5, memo: nil, at: Dot(phone, 4), time: .zero)

@@ -5,11 +5,11 @@ import RejoinTesting
 @testable import Rejoin
 import Testing
 
-/// Maps of so many keys that these are hashed, and keys that come and go.
+/// Maps with hashed keys, and keys that are removed again.
 @Suite(.encodes) struct LargeORSetStoreTests {
   private typealias Mark = Siblings<AddMark>
 
-  /// A map, and the same as a dictionary whose keys are joined one by one.
+  /// A map, and an equal dictionary that joins its keys one by one.
   private struct Pair {
     var map = ORSetStore()
     var plain: [Value: Mark] = [:]
@@ -37,7 +37,7 @@ import Testing
         contents.map(\.key) == plain.keys.sorted()
           && contents.allSatisfy { plain[$0.key] == $0.siblings })
       #expect(map.count == plain.count && map.isEmpty == plain.isEmpty)
-      // In another order, without what has gone.
+      // Build the map again, in another order and without removed keys.
       let again = ORSetStore(plain.map { (key: $0.key, siblings: $0.value) })
       #expect(map == again && again == map)
       #expect(map.hashValue == again.hashValue)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: 0..<60 as Range<UInt64>)
-  func aMapIsWhatItsKeysAre(_ seed: UInt64) {
+  func mapMatchesDictionary(_ seed: UInt64) {
     var random = SeededRandom(seed: seed)
     var (pairs, clocks) = ([Pair(), Pair()], [VectorClock(), VectorClock()])
     let range = [3, 20, 60][random.number(below: 3)]
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [1, 20])
-  func mapsOfOtherKeysOrMarksDiffer(_ count: Int) {
+  func mapsOfDifferentKeysOrMarksDiffer(_ count: Int) {
     let mark = Mark(AddMark(), at: Dot(DeviceID(1), 1))
     let later = Mark(AddMark(), at: Dot(DeviceID(1), 2))
     var (map, larger) = (ORSetStore(), ORSetStore())
@@ -88,7 +88,7 @@ import Testing
     #expect(map == other)
   }
 
-  @Test func keysThatComeAndGoTakeNoMemory() {
+  @Test func removedKeysDoNotGrowMap() {
     var map = ORSetStore()
     for i in 0..<10_000 as Range<Int64> {
       map[.int(i)] = Mark(AddMark(), at: Dot(DeviceID(1), UInt64(i) + 1))

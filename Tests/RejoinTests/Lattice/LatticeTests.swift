@@ -5,7 +5,7 @@ import RejoinTesting
 import Testing
 import _RejoinVerification
 
-/// What a user of the library composes.
+/// A lattice that an app composes.
 private struct Card: Lattice, Hashable {
   var name = MVRegister<String>()
   var likes = PNCounter()
@@ -30,7 +30,7 @@ private struct Card: Lattice, Hashable {
   }
 }
 
-/// A ledger that is equal to another only if as much of it is folded.
+/// A ledger whose equality includes the fold.
 private struct FoldedLedger: Lattice, Equatable {
   var ledger = Ledger()
 
@@ -42,7 +42,7 @@ private struct FoldedLedger: Lattice, Equatable {
   }
 }
 
-/// The laws of every lattice of the library, on states that random scripts reach.
+/// Checks the laws of every lattice on states that random scripts reach.
 @Suite(.encodes) struct LatticeTests {
   private static let seeds: Range<UInt64> = 0..<(Tier.isNightly ? 1500 : 60)
 
@@ -68,7 +68,7 @@ private struct FoldedLedger: Lattice, Equatable {
     }
   }
 
-  @Test func everyLatticeKeepsItsLaws() {
+  @Test func everyLatticeSatisfiesLaws() {
     var total = Total()
     addTypes(to: &total)
     addFields(to: &total)

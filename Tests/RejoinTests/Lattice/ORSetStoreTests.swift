@@ -26,34 +26,33 @@ private let b = Dot(DeviceID(2), 1)
     return all
   }
 
-  @Test func aKeyThatOnlyThisSideHolds() {
+  @Test func localKeyStaysUnlessOtherSideHasSeenIt() {
     let mine = map([("x", a), ("y", b)])
     #expect(join(mine, seen: [a, b], map([]), otherSeen: []) == mine)
     #expect(
       join(mine, seen: [a, b], map([]), otherSeen: [a]) == map([("y", b)]))
   }
 
-  @Test func aKeyThatOnlyTheOtherSideHolds() {
+  @Test func remoteKeyIsAddedUnlessLocalSideHasSeenIt() {
     let theirs = map([("x", a), ("y", b)])
     #expect(join(map([]), seen: [], theirs, otherSeen: [a, b]) == theirs)
     #expect(
       join(map([]), seen: [a], theirs, otherSeen: [a, b]) == map([("y", b)]))
   }
 
-  @Test func aKeyOnBothSidesLosesTheDotsThatWereSeen() {
+  @Test func keyOnBothSidesLosesSeenDots() {
     let (mine, theirs) = (map([("x", a), ("x", b)]), map([("x", b)]))
     #expect(join(mine, seen: [a, b], theirs, otherSeen: [a, b]) == theirs)
     #expect(join(theirs, seen: [a, b], mine, otherSeen: [a, b]) == theirs)
   }
 
-  /// A key of two dots, of which the other side has seen one.
-  @Test func aKeyMayLoseOneOfItsDots() {
+  @Test func keyLosesOnlySeenDot() {
     let mine = map([("x", a), ("x", b)])
     let join = join(mine, seen: [a, b], map([]), otherSeen: [b])
     #expect(join == map([("x", a)]))
   }
 
-  @Test func aKeyWithoutSiblingsIsNotStored() {
+  @Test func keyWithoutSiblingsIsNotStored() {
     var map = map([("x", a)])
     map.drop(seen: VectorClock(b))
     #expect(!map.isEmpty)
@@ -64,7 +63,7 @@ private let b = Dot(DeviceID(2), 1)
     #expect(!map.impliesContext(VectorClock(a)))
   }
 
-  @Test func keysAreToldApartByBytes() {
+  @Test func keysDifferByBytes() {
     let map = map([("\u{e9}", a), ("e\u{301}", b)])
     #expect(map.count == 2)
     #expect(map.dots == [a.device: 1, b.device: 1])

@@ -8,7 +8,7 @@ import Testing
 @Suite(.encodes) struct OwnDeltaTests {
   private let phone = DeviceID(1)
 
-  @Test func aSetGoesOnAfterItsLatestDelta() {
+  @Test func setContinuesAfterOwnLatestDelta() {
     var original = ORSet<String>()
     original.insert("a", on: phone)
     let second = original.insert("b", on: phone)
@@ -21,7 +21,7 @@ import Testing
     #expect(original == restored)
   }
 
-  @Test func aRegisterGoesOnAfterItsLatestDelta() {
+  @Test func registerContinuesAfterOwnLatestDelta() {
     var original = MVRegister<String>()
     original.write("a", on: phone, at: Timestamp(milliseconds: 1))
     let second = original.write("b", on: phone, at: Timestamp(milliseconds: 2))

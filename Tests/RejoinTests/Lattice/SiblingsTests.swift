@@ -25,20 +25,20 @@ private let c = Dot(DeviceID(3), 1)
     return all.map(\.dot)
   }
 
-  @Test func whatBothHoldStays() {
+  @Test func joinKeepsSharedSiblings() {
     #expect(
       join([a, b], seen: [a, b], [a, b], otherSeen: [a, b]) == [a, b])
   }
 
-  @Test func whatOneHoldsStaysUnlessTheOtherHasSeenIt() {
+  @Test func siblingStaysUnlessOtherSideHasSeenIt() {
     #expect(join([a], seen: [a], [], otherSeen: []) == [a])
     #expect(join([a], seen: [a], [], otherSeen: [a]) == [])
     #expect(join([], seen: [], [a], otherSeen: [a]) == [a])
     #expect(join([], seen: [a], [a], otherSeen: [a]) == [])
   }
 
-  /// Every store and context over three dots, against the definition.
-  @Test func theDefinitionOverAllSmallStores() {
+  /// Compares every store and context over three dots with the definition.
+  @Test func joinMatchesDefinitionOverSmallStores() {
     let parts = subsets([a, b, c])
     for seen in parts {
       for otherSeen in parts {
@@ -61,7 +61,7 @@ private let c = Dot(DeviceID(3), 1)
     dots.reduce([[]]) { parts, dot in parts + parts.map { $0 + [dot] } }
   }
 
-  @Test func theGreaterPayloadOfOneDotStays() {
+  @Test func mergeKeepsGreaterPayloadOfOneDot() {
     let (low, high) = (siblings([a], word: "a"), siblings([a], word: "z"))
     let seen = VectorClock(a)
     var (x, y) = (low, high)
@@ -71,14 +71,14 @@ private let c = Dot(DeviceID(3), 1)
     #expect(y == high)
   }
 
-  @Test func insertingKeepsTheOrderOfDots() {
+  @Test func insertingKeepsDotOrder() {
     for order in [[a, b, c], [c, b, a], [b, c, a], [b, a, c, b]] {
       #expect(siblings(order).map(\.dot) == [a, b, c])
       #expect(siblings(order) == siblings([a, b, c]))
     }
   }
 
-  @Test func droppingWhatWasSeen() {
+  @Test func droppingRemovesSeenSiblings() {
     var all = siblings([a, b, c])
     all.drop(seen: VectorClock(b))
     #expect(all.map(\.dot) == [a, c])
@@ -91,7 +91,7 @@ private let c = Dot(DeviceID(3), 1)
     #expect(all.isEmpty)
   }
 
-  @Test func aClockOfJustTheDotsIsImplied() {
+  @Test func siblingsImplyClockOfTheirDotsOnly() {
     #expect(siblings([]).impliesContext([:]))
     #expect(!siblings([]).impliesContext(VectorClock(a)))
     #expect(siblings([a]).impliesContext(VectorClock(a)))
@@ -102,7 +102,7 @@ private let c = Dot(DeviceID(3), 1)
     #expect(!siblings([a, b]).impliesContext([a.device: 1, b.device: 2]))
   }
 
-  @Test func theWinnerIsByTimeThenDevice() {
+  @Test func winnerHasGreatestTimeThenDevice() {
     var all = siblings([a, b])
     #expect(all.winner?.dot == b)
     all.insert(Stamped(.null, at: Timestamp(rawValue: 1)), at: a)
@@ -110,7 +110,7 @@ private let c = Dot(DeviceID(3), 1)
     #expect(Siblings<Stamped>().winner == nil)
   }
 
-  @Test func aWriteReportsWhatItSupersededUnobserved() {
+  @Test func writeReportsSupersededUnobservedSibling() {
     var all = siblings([])
     all.insert(Stamped(.int(1), at: .max), at: c)
     all.insert(Stamped(.int(2), at: .max), at: a)
@@ -122,8 +122,8 @@ private let c = Dot(DeviceID(3), 1)
     #expect(all.conflicts == [.int(2), .int(3)])
   }
 
-  /// The later write of one save replaces the earlier, and need not outrank it.
-  @Test func aSaveThatWritesTwiceKeepsItsTime() {
+  /// The second write of a save replaces the first without outranking it.
+  @Test func secondWriteOfSaveKeepsItsTime() {
     var all = siblings([])
     for (word, time) in [("first", 5), ("second", 3)] as [(String, UInt64)] {
       _ = all.write(
@@ -134,14 +134,14 @@ private let c = Dot(DeviceID(3), 1)
     #expect(all == Siblings(last, at: a))
   }
 
-  @Test func aWriteOverAnUnseenOneOfItsTimeIsShown() {
+  @Test func writeWinsOverUnseenWriteOfEqualTime() {
     var all = siblings([b])
     _ = all.write(.null, at: a, time: .zero, observed: VectorClock())
     #expect(all.winner?.dot == a)
     #expect(all.map(\.dot) == [a, b])
   }
 
-  @Test func aWriteThatHasSeenAllReportsNothing() {
+  @Test func fullyObservedWriteReportsNoSibling() {
     var all = siblings([a, c])
     let lost = all.write(.null, at: b, time: .zero, observed: Everything())
     #expect(lost.isEmpty)

@@ -5,13 +5,13 @@
   import Testing
   import _RejoinVerification
 
-  /// The memory that values take which are built from a message, in a process
-  /// that does nothing else.
+  /// The memory that building values from a message takes, in a separate
+  /// process.
   ///
-  /// A message writes a record, a field or an element in one to three bytes,
-  /// because keys share their prefixes, and records share their saves and their
-  /// fields. No multiple of the bytes bounds what is built. The numbers of
-  /// records, fields and elements do, in addition to the bound of reading.
+  /// A record, field or element takes only one to three bytes in a message,
+  /// because keys share prefixes, and records share saves and fields.
+  /// Therefore, a multiple of the bytes cannot bound the memory. The bound is
+  /// that of reading, plus an amount for each record, field and element.
   @Suite struct BuildingMemoryTests {
     /// The parts that fill a message.
     private enum Content: String, CaseIterable {
@@ -26,7 +26,7 @@
         "Item": .init(fields: Set(keys + [tags, log]))
       ])
 
-      /// A replica with so many of them, in as few bytes as possible.
+      /// Returns a replica with `count` items in as few bytes as possible.
       func replica(_ count: Int) throws -> Replica {
         let replica = Replica(
           device: DeviceID(1), schema: Self.schema,
@@ -65,8 +65,7 @@
     private enum Building: String, CaseIterable {
       case storedReplica, changes, report
 
-      /// The bytes that one record, field, element or entry adds at most: the
-      /// table in the article on the format.
+      /// The maximum bytes for each item, from the article on the wire format.
       func bytes(_ content: Content) -> Int {
         switch (self, content) {
         case (.storedReplica, .records): 448
@@ -87,7 +86,7 @@
           ? replica.state.encoded() : replica.delta()?.encoded() ?? []
       }
 
-      /// Returns the memory that building takes at most.
+      /// Returns the peak memory of building.
       func peak(_ bytes: [UInt8]) throws -> Int {
         switch self {
         case .storedReplica:
@@ -116,14 +115,14 @@
 
     private static func report() throws {
       try PeakMemory.returnMemory()
-      // Code and tables that are needed once come into memory.
+      // Load code and tables that are needed once.
       for building in Building.allCases {
         for content in Content.allCases {
           _ = try building.peak(building.message(content, 100))
         }
       }
-      // Arrays and tables double. The first count is just above a size of an
-      // array, the second of a table.
+      // Arrays and tables double in size. The first count is just above a size
+      // of an array, and the second is just above a size of a table.
       for count in [66_000, 99_000] {
         for building in Building.allCases {
           for content in Content.allCases {
@@ -168,7 +167,7 @@
 
     @Test func buildingTakesBoundedMemoryForEachItem() async throws {
       var readings = try await readings()
-      // The system counts pages in batches, and so at times some too many.
+      // The system counts pages in batches and can count too many.
       for _ in 1...2 where !readings.allSatisfy(\.isWithinBounds) {
         readings = try await self.readings()
       }

@@ -3,8 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// Messages on which a quadratic reader takes many minutes; each takes about a
-/// second.
+/// Messages that would take a quadratic reader minutes instead of a second.
 @Suite(.encodes) struct CostlyMessageTests {
   private let stranger = DeviceID(77)
 
@@ -21,7 +20,7 @@ import Testing
     return String(repeating: "0", count: 6 - text.utf8.count) + text
   }
 
-  @Test func manyVariantsOfOneName() throws {
+  @Test func deltaWithManyVariantsOfOneNameRoundTrips() throws {
     let register = FieldState(
       Causal(
         store: Siblings(Stamped(nil, at: .zero), at: Dot(stranger, 1)),
@@ -33,7 +32,7 @@ import Testing
     _ = try survive([Delta.Change(id: RecordID("e", "k"), fields: fields)])
   }
 
-  @Test func manySavesOfOneLongElement() throws {
+  @Test func deltaWithManySavesOfOneElementRoundTrips() throws {
     let all = (1...40_000).map { n in
       Siblings<AddMark>.Element(
         dot: Dot(stranger, UInt64(n)), payload: AddMark())
@@ -50,7 +49,7 @@ import Testing
   }
 
   /// Many devices edit a record, and many delete it.
-  @Test func manyDeletionsOfManyEdits() throws {
+  @Test func mergeHandlesManyDeletionsOfManyEdits() throws {
     let devices = (1...4_000).map { DeviceID(UInt64($0)) }
     let field = FieldState(
       Causal(
@@ -79,7 +78,7 @@ import Testing
   }
 
   /// Each device edits its own field, and two devices delete the record.
-  @Test func fewDeletionsOfManyFields() throws {
+  @Test func mergeHandlesFewDeletionsOfManyFields() throws {
     let devices = (1...4_000).map { DeviceID(UInt64($0)) }
     let fields = devices.enumerated().map { i, device in
       (
@@ -136,7 +135,7 @@ import Testing
     #expect(edits < 102_000)
   }
 
-  @Test func manyRetiredDevices() throws {
+  @Test func mergeHandlesManyRetiredDevices() throws {
     let last = FieldState(
       Causal(
         store: Siblings(Stamped(.int(1), at: .zero), at: Dot(stranger, 1)),
@@ -157,7 +156,7 @@ import Testing
     #expect(replica.retirements.entries.count == 5_000)
   }
 
-  @Test func namesOfEntitiesAndFieldsAreShort() throws {
+  @Test func longNamesOfEntitiesAndFieldsAreRefused() throws {
     #expect(FieldKey.isValid(String(repeating: "n", count: 255), .set, nil))
     #expect(!FieldKey.isValid(String(repeating: "n", count: 256), .set, nil))
     let long = String(repeating: "v", count: 256)
@@ -171,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func aSaveOverManyUnseenWritesAtTheMaximumIsQuick() throws {
+  @Test func writeSupersedesManyUnseenWritesAtMaximumTime() throws {
     let all = (1...30_000).map { n in
       Siblings<Stamped>.Element(
         dot: Dot(stranger, UInt64(n)), payload: Stamped(.null, at: .max))

@@ -32,7 +32,7 @@ import Testing
     return FieldState(Causal(PNCounter(entries: entries), clock))
   }
 
-  @Test func aFragmentIsReadAsItWasWritten() throws {
+  @Test func fragmentIsReadAsWritten() throws {
     let fragment = Fragment(
       state: tally([a: 3, b: 2]), basis: [a: 1], continued: [])
     let bytes = message(.counter, fragment)
@@ -43,7 +43,7 @@ import Testing
       Delta(changes: delta.changes, intervals: [:]).encoded() == bytes)
   }
 
-  @Test func somethingIsNew() {
+  @Test func fragmentWithoutNewSaveIsRefused() {
     let set = FieldState(
       Causal(
         ORSetStore([(.int(1), Siblings(AddMark(), at: Dot(a, 2)))]), [a: 2]))
@@ -52,14 +52,14 @@ import Testing
       refusal(of: message(.set, fragment)) == "a fragment with a new save")
   }
 
-  @Test func everyDeviceHasNewSavesUnlessItIsWhole() {
+  @Test func partialFragmentNeedsNewSavesOfEachDevice() {
     let fragment = Fragment(
       state: tally([a: 3, b: 2]), basis: [a: 3], continued: [])
     #expect(
       refusal(of: message(.counter, fragment)) == "from 1 to 3 new saves")
   }
 
-  @Test func linesAreOfDevicesInTheClock() {
+  @Test func lineOfDeviceOutsideClockIsRefused() {
     let line = DeviceEntries(
       folded: 1, sum: 5, tail: [])
     let ledger = FieldState(
@@ -96,7 +96,7 @@ import Testing
     #expect(refusal(of: message(.register, register)) == expected)
   }
 
-  @Test func aContinuedLineHasNoSum() throws {
+  @Test func continuedLineHasNoSum() throws {
     let line = DeviceEntries(
       folded: 3, sum: 0, cancellation: Cancellation(upTo: 2, sum: 9), tail: [])
     let ledger = FieldState(

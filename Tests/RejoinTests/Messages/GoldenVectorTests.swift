@@ -12,7 +12,7 @@ import Testing
     folder.appending(path: name + ".bin")
   }
 
-  @Test func whatWasSentOnceIsStillWrittenSo() throws {
+  @Test func encodingMatchesGoldenFiles() throws {
     let isWriting =
       ProcessInfo.processInfo.environment["REJOIN_WRITE_GOLDEN"] != nil
     for (name, bytes) in try GoldenVectors.all() {
@@ -42,14 +42,14 @@ import Testing
     #expect(codes == Set((FieldKind.allCases + [.existence]).map(\.order)))
   }
 
-  @Test func whatWasSentOnceIsStillRead() throws {
+  @Test func goldenFilesAreStillRead() throws {
     let files = try files()
     #expect(files.count >= 12)
     for file in files {
       let bytes = try Array(Data(contentsOf: file))
       let name = file.deletingPathExtension().lastPathComponent
       if name == "stored-patch" {
-        // Only a store joins it, to the record that it belongs to.
+        // Only a store applies a patch, because it holds the record.
         #expect(throws: Never.self) {
           try ValidatedMessage(bytes, as: [.stored])
         }

@@ -4,13 +4,12 @@
 import RejoinTesting
 import Testing
 
-/// Messages whose bytes are checked in, so that no change of the format passes
-/// unnoticed.
+/// Messages whose checked-in bytes reveal every change of the format.
 ///
-/// `REJOIN_WRITE_GOLDEN=1 swift test --filter GoldenVectorTests` writes those that
-/// are missing. A file that is there is not written again: from the first release on,
-/// bytes that were once sent must be read for ever. Until then, delete the files
-/// where the format changes, and write what they hold with `rejoin inspect`.
+/// `REJOIN_WRITE_GOLDEN=1 swift test --filter GoldenVectorTests` writes missing
+/// files. It does not overwrite files, because every release must read the
+/// bytes that earlier releases sent. Before the first release, if the format
+/// changes, delete the files and write their content with `rejoin inspect`.
 enum GoldenVectors {
   static func all() throws -> [(name: String, bytes: [UInt8])] {
     let (phone, tablet) = try crew()
@@ -90,8 +89,7 @@ enum GoldenVectors {
     return try #require(changed.state.encodedPatch(ofRecordAt: 0))
   }
 
-  /// Two devices that have done everything there is to do, some of it at the same
-  /// time.
+  /// Returns two devices that made every kind of edit, some concurrently.
   private static func crew() throws -> (Replica, Replica) {
     let clock = ManualClock(1_770_000_000_000)
     let phone = Replica.empty(1, wallClock: clock)
@@ -134,7 +132,7 @@ enum GoldenVectors {
     return (phone, tablet)
   }
 
-  /// A replica that sends whatever it can as fragments.
+  /// Returns a replica that sends as many fields as possible as fragments.
   private static func large() throws -> Replica {
     let phone = Replica.empty(1, wallClock: ManualClock(1_770_000_000_000))
     phone.fragmentSize = 0
@@ -150,7 +148,7 @@ enum GoldenVectors {
     return phone
   }
 
-  /// A fragment of each row of the rule.
+  /// Returns a delta with a fragment for each row of the rule.
   private static func fragments() throws -> Delta {
     let phone = try large()
     let tablet = Replica.empty(
@@ -203,7 +201,7 @@ enum GoldenVectors {
     return phone
   }
 
-  /// Records with marks of every form, and the version before there were any.
+  /// Returns records with every form of marks, and the version before those.
   private static func deleted() throws -> (Replica, ReplicaVersion) {
     let (a, b, c) = (Replica.empty(1), Replica.empty(2), Replica.empty(3))
     try a.save {

@@ -5,11 +5,11 @@ import RejoinTesting
 @testable import _RejoinVerification
 import Testing
 
-/// Damaged messages: refused with the offset, or accepted if they are canonical.
+/// Damaged messages are refused with an offset unless they are canonical.
 @Suite(.encodes) struct HostileBytesTests {
   private typealias Message = (kind: WireKind, bytes: [UInt8])
 
-  /// Whether the bytes are accepted; then they must be the one way to say it.
+  /// Returns whether the bytes are accepted, which requires canonical bytes.
   private func accepts(_ message: Message) -> Bool {
     do throws(WireError) {
       let again: [UInt8]
@@ -37,8 +37,7 @@ import Testing
     }
   }
 
-  /// The smallest messages of the corpus, no two of them alike: every bit of them
-  /// is tried.
+  /// The smallest distinct messages of the corpus.
   private var sample: [Message] {
     var known: Set<[UInt8]> = []
     let all = WireCorpus.shared.messages
@@ -51,7 +50,7 @@ import Testing
     return Array(sample)
   }
 
-  /// A replica in use, which no message that it refuses may change.
+  /// A replica that must stay unchanged when it refuses a message.
   private struct Victim {
     let replica: Replica
     private let before: [UInt8]
@@ -84,7 +83,7 @@ import Testing
     #expect(victim.isUnchanged)
   }
 
-  @Test func everyPrefixWithItsChecksumIsRefusedOrWithoutDigests() throws {
+  @Test func resealedPrefixIsRefusedOrLacksDigests() throws {
     let victim = try Victim()
     for message in sample {
       var accepted = 0
@@ -114,7 +113,7 @@ import Testing
     #expect(victim.isUnchanged)
   }
 
-  @Test func everyFlippedBitWithItsChecksumIsRefusedOrCanonical() throws {
+  @Test func resealedFlippedBitIsRefusedOrCanonical() throws {
     let victim = try Victim()
     var accepted = 0
     for message in sample {
@@ -131,7 +130,7 @@ import Testing
     #expect(victim.isUnchanged)
   }
 
-  @Test func whatIsAcceptedCanBeAppliedAndSavedOver() throws {
+  @Test func acceptedMessageCanBeAppliedAndSavedOver() throws {
     for (i, message) in sample.enumerated() where i.isMultiple(of: 5) {
       for bit in stride(from: 24, to: (message.bytes.count - 4) * 8, by: 7) {
         let bytes = message.bytes.flipping(bit).resealed
@@ -168,7 +167,7 @@ import Testing
       try ReplicaSnapshot(decoding: replica.encoded()).delta == replica.delta())
   }
 
-  @Test func bytesAreJoinedWhereTheyAre() throws {
+  @Test func applyingBytesMatchesApplyingDelta() throws {
     for delta in WireCorpus.shared.deltas.prefix(60) {
       let (a, b) = (blank(), blank())
       let (x, y) = (

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// Content that no writer writes, in well-formed bytes.
+/// Well-formed bytes with content that a writer does not write.
 @Suite(.encodes) struct HostileContentTests {
   private let stranger = DeviceID(77)
 
@@ -15,7 +15,7 @@ import Testing
     return try Delta(decoding: delta.encoded())
   }
 
-  /// A ledger of which as much is folded as can be, and an entry after that.
+  /// Returns a ledger that is folded to the limit and continues after it.
   private func fullLedger() throws -> Delta {
     let entry = DeviceEntries.Entry(
       sequence: 3, time: .zero, amount: .min, memo: nil)
@@ -32,7 +32,7 @@ import Testing
     return try delta(FieldState(field), of: FieldKey("log", .ledger))
   }
 
-  @Test func noMoreEntriesAreFoldedOrCancelledThanTheLimit() throws {
+  @Test func foldOrCancellationBeyondLimitIsRefused() throws {
     let limit = Limits.foldedEntries
     let line = DeviceEntries(
       folded: limit, sum: 0, cancellation: Cancellation(upTo: limit, sum: 0),
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func clockBeyondDotHasNumberOf64Bits() throws {
+  @Test func sequenceBeyond64BitsIsRefused() throws {
     let field = FieldState(
       Causal(
         store: Siblings(Stamped(.null, at: .zero), at: Dot(stranger, 1)),
@@ -71,7 +71,7 @@ import Testing
   }
 
   /// The count alone must not make the reader allocate.
-  @Test func aCountThatTheBytesCannotHoldIsNotBelieved() {
+  @Test func countBeyondBytesIsRefused() {
     var message = WireWriter(.vectorClock)
     message.varint(1 << 58)
     let bytes = message.sealed()
@@ -81,7 +81,7 @@ import Testing
     #expect(error?.code == .truncated && error?.offset == 3)
   }
 
-  @Test func aCounterHasOneEntryOfADevice() {
+  @Test func counterWithTwoEntriesOfDeviceIsRefused() {
     let entries = [1, 2].map { n in
       PNCounter.Entry(
         device: DeviceID(1), sequence: n, increments: n, decrements: 0)
@@ -96,7 +96,7 @@ import Testing
     #expect(throws: WireError.self) { try Delta(decoding: bytes) }
   }
 
-  @Test func aLedgerThatIsFoldedToTheLimitIsStillRead() throws {
+  @Test func ledgerFoldedToLimitIsRead() throws {
     let replica = Replica.empty(1)
     replica.apply(try fullLedger())
     replica.recordVersion(replica.version, of: stranger)
@@ -111,7 +111,7 @@ import Testing
     #expect(replica.record(RecordID("Value", "k"))?.total(of: "log") == total)
   }
 
-  @Test func ledgerBeyondTheLimitIsSentAsAWhole() throws {
+  @Test func ledgerBeyondLimitIsSentWhole() throws {
     func ledger(through last: UInt64) -> FieldState {
       let tail = (2...last).map { n in
         DeviceEntries.Entry(
@@ -132,7 +132,7 @@ import Testing
     #expect(b.encoded() == a.encoded())
   }
 
-  @Test func aLedgerThatIsCancelledAtTheLimitIsStillRead() throws {
+  @Test func ledgerCanceledAtLimitIsRead() throws {
     let replica = Replica.empty(1)
     replica.apply(try fullLedger())
     try replica.save {
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func textsAreWhatTheirBytesAre() throws {
+  @Test func textsDifferByBytes() throws {
     let (composed, decomposed) = ("\u{e9}", "e\u{301}")
     let marks = [composed, decomposed].map { text in
       (
@@ -246,9 +246,9 @@ import Testing
     func isRefused(_ bytes: [UInt8]) -> Bool {
       (try? Delta(decoding: bytes.resealed)) == nil
     }
-    // After the head of the record: two fields, the first of them and the next.
-    // After that the first field, which has a rest of the clock, of one device, the
-    // first, by one; and that the second field is the same.
+    // Two bytes for the two fields follow the head of the record. The first
+    // field takes four bytes: a clock with one device, the first, by one. The
+    // last byte repeats that field for the second.
     let bytes = delta([a: empty, b: empty])
     let (layout, end) = (bytes.count - 11, bytes.count - 4)
     try #require(bytes[layout..<end] == [2, 0, 1, 0, 0, 0, 0])
@@ -280,11 +280,11 @@ import Testing
   }
 
   @Test(arguments: FieldKind.allCases)
-  func aFieldThatHasSeenNothingIsRefused(_ kind: FieldKind) {
+  func fieldWithoutSavesIsRefused(_ kind: FieldKind) {
     #expect(isRefused(FieldState(kind), of: kind))
   }
 
-  @Test func canceledSumOfCounterHasRangeOfItsChanges() {
+  @Test func canceledCounterSumBeyondRangeIsRefused() {
     func tally(canceling sum: WideInt) -> FieldState {
       let entry = PNCounter.Entry(
         device: stranger, sequence: 2, increments: 3, decrements: 0)
@@ -304,7 +304,7 @@ import Testing
     }
   }
 
-  @Test func canceledSumOfLedgerHasRangeOfItsEntries() {
+  @Test func canceledLedgerSumBeyondRangeIsRefused() {
     func log(canceling sum: WideInt) -> FieldState {
       let line = DeviceEntries(
         folded: 2, sum: 3, cancellation: Cancellation(upTo: 1, sum: sum),
@@ -327,7 +327,7 @@ import Testing
 
   /// A received decision can have any number of turns.
   @Test(arguments: [FieldKind.counter, .ledger])
-  func decisionThatCannotBeTurnedAgainStays(_ kind: FieldKind) throws {
+  func exhaustedDecisionPreventsUndo(_ kind: FieldKind) throws {
     let id = RecordID("Value", "k")
     let key = FieldKey("n", kind)
     let decision = try #require(
@@ -372,7 +372,7 @@ import Testing
     }
   }
 
-  @Test func aForkedDeviceHasAnInterval() throws {
+  @Test func forkedDeviceWithoutIntervalIsRefused() throws {
     var tally = PNCounter()
     for device in [DeviceID(1), DeviceID(2)] {
       _ = tally.add(1, 0, on: device)
@@ -406,7 +406,7 @@ import Testing
     ).encoded()
   }
 
-  @Test func theSameFieldsAreNotListedAgain() throws {
+  @Test func repeatedFieldListIsRefused() throws {
     var bytes = twoRecords("k", "l")
     // The second record: the last, with the fields of the first.
     let head = bytes.count - 9
@@ -416,7 +416,7 @@ import Testing
     #expect(throws: WireError.self) { try Delta(decoding: bytes.resealed) }
   }
 
-  @Test func aKeyIsNotRepeated() throws {
+  @Test func repeatedKeyPrefixIsRefused() throws {
     var bytes = twoRecords("ka", "kb")
     // The second key: one byte of the first, and one more.
     let key = bytes.count - 11

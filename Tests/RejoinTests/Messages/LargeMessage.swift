@@ -4,28 +4,28 @@
 
 /// Messages that make a reader use as much memory as possible.
 ///
-/// Some are well-formed, the others are refused, but not before their end.
+/// Some are well-formed. The others are refused only at their end.
 enum LargeMessage: String, CaseIterable {
   /// Ten short texts for each record, all from one save.
   case snapshot
-  /// Every record has one field, and its key shares what it can.
+  /// Records with one field, whose keys share the longest possible prefix.
   case longKeys
-  /// Devices without saves, which nothing refers to.
+  /// Devices without saves and without references.
   case devices
-  /// Devices without saves, all of which one field has seen.
+  /// Devices without saves in the clock of one field.
   case devicesInAVersion
   /// Devices with an interval of one save each.
   case intervals
   /// Devices with two saves each: the first added an element, and the last is in an
   /// interval.
   case additionsInIntervals
-  /// Saves of one device, which nothing refers to.
+  /// Saves of one device, without references.
   case saves
-  /// Saves of one device, all of which added an element.
+  /// Saves of one device that each added an element.
   case additions
-  /// Fields, none of which a record has.
+  /// Fields without records.
   case fields
-  /// Fields, all of which one record has.
+  /// Fields of one record.
   case fieldsOfOneRecord
   /// Siblings of one register, each from another device.
   case siblings
@@ -36,7 +36,7 @@ enum LargeMessage: String, CaseIterable {
   /// A patch of a set that lost many elements.
   case lostElements
 
-  /// A message of about so many bytes.
+  /// Returns a message of about `size` bytes.
   func bytes(_ size: Int) -> [UInt8] {
     let kind: WireKind =
       switch self {
@@ -152,7 +152,7 @@ enum LargeMessage: String, CaseIterable {
     }
   }
 
-  /// Devices with consecutive IDs, each with its `head`.
+  /// Writes devices with consecutive IDs, each with its `head`.
   private static func devices(
     _ count: Int, entities: Int, to out: inout WireWriter,
     head: (Int) -> UInt64
@@ -164,7 +164,7 @@ enum LargeMessage: String, CaseIterable {
     }
   }
 
-  /// One device with many saves, none of which has a timestamp.
+  /// Writes one device with many saves without timestamps.
   private static func saves(
     _ count: Int, entities: Int, to out: inout WireWriter
   ) {
@@ -172,7 +172,7 @@ enum LargeMessage: String, CaseIterable {
     for _ in 0..<count { out.raw([0, 0]) }
   }
 
-  /// An entity with one field, and its only record up to the field.
+  /// Writes an entity with one field, and its only record up to the field.
   private static func record(_ kind: FieldKind, to out: inout WireWriter) {
     out.pair(1, 1)
     out.raw(Array("E".utf8))
@@ -195,7 +195,7 @@ enum LargeMessage: String, CaseIterable {
         + 8 * distance)
   }
 
-  /// Fields with names of two letters, of all shapes.
+  /// Writes fields with names of three bytes.
   private static func fields(_ count: Int, to out: inout WireWriter) {
     out.pair(1, count)
     out.raw(Array("E".utf8))
@@ -206,7 +206,7 @@ enum LargeMessage: String, CaseIterable {
     }
   }
 
-  /// Records of one save.
+  /// Writes records of one save.
   private static func records(
     _ count: Int, fields: Int, to out: inout WireWriter
   ) {
@@ -223,7 +223,7 @@ enum LargeMessage: String, CaseIterable {
       let name =
         String(repeating: "k", count: fields == 1 ? 56 : 0)
         + String(repeating: "0", count: 7 - digits.count) + digits
-      // The save is that of the record before: the place after it, less one.
+      // The save is that of the previous record, at distance one.
       key(
         name, after: previous, isLast: i == count - 1, isSame: i > 0,
         isOfOneSave: true, distance: i > 0 ? 1 : 0, to: &out)

@@ -79,7 +79,7 @@ import Testing
   }
 
   /// An announcement and a purge have the same flag.
-  @Test func clockOfAPurgeContainsItsOwnSave() throws {
+  @Test func purgeClockContainsOwnSave() throws {
     let marks = existence([
       purge(Dot(a, 2), seen: [a: 1]), purge(Dot(b, 2), seen: [a: 1, b: 2]),
     ])
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func marksStandBesideAFragment() throws {
+  @Test func marksRoundTripWithFragment() throws {
     let tags = FieldKey("tags", .set)
     let clock: VectorClock = [a: 3]
     let fragment = Fragment(
@@ -119,7 +119,7 @@ import Testing
     #expect(try Delta(decoding: read.encoded()).encoded() == delta.encoded())
   }
 
-  @Test func readerRefusesMarksOfAnotherForm() throws {
+  @Test func readerRefusesMalformedMarks() throws {
     // The last bytes are the number of marks, the reference to the save of a mark and
     // what it is, how much later it is stamped, and the clock that it covers. The
     // clock has the number of devices less one, the first device and its number less

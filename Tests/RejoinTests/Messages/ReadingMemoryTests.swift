@@ -5,10 +5,10 @@
   import Testing
   import _RejoinVerification
 
-  /// How much memory reading takes, in a process that does nothing else: at most
-  /// 16 times the bytes and 64 KiB, whatever the bytes are.
+  /// The memory that reading takes in a separate process: at most 16 times the
+  /// bytes plus 64 KiB, for any bytes.
   @Suite struct ReadingMemoryTests {
-    /// Whether the bytes are a message, which is kept until they are.
+    /// Returns whether the bytes are a message, which stays in memory.
     private static func read(_ bytes: [UInt8]) -> Bool {
       let message = try? ValidatedMessage(
         bytes, as: [.delta, .snapshot, .stored])
@@ -18,7 +18,7 @@
     private static func report() throws {
       try PeakMemory.returnMemory()
       for message in LargeMessage.allCases {
-        // Code and tables that are needed once come into memory.
+        // Load code and tables that are needed once.
         _ = read(message.bytes(1 << 12))
         for size in Tier.isNightly ? [1 << 20, 1 << 22] : [1 << 18] {
           let bytes = message.bytes(size)
@@ -30,7 +30,7 @@
       }
     }
 
-    /// What one process has read, and what it took at most.
+    /// The peak memory of reading one message in one process.
     private struct Reading {
       let message: String
       let isRefused: Bool
@@ -57,9 +57,9 @@
         .filter { $0.first == "memory" }.map(Reading.init)
     }
 
-    @Test func readingTakesSixteenTimesTheBytes() async throws {
+    @Test func readingMemoryIsAtMostSixteenTimesBytes() async throws {
       var readings = try await readings()
-      // The system counts pages in batches, and so at times some too many.
+      // The system counts pages in batches and can count too many.
       for _ in 1...2 where !readings.allSatisfy(\.isWithinBounds) {
         readings = try await self.readings()
       }

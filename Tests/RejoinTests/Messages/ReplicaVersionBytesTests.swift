@@ -7,7 +7,7 @@ import Testing
 @testable import Rejoin
 
 @Suite(.encodes) struct ReplicaVersionBytesTests {
-  @Test func replicaVersion() throws {
+  @Test func replicaVersionRoundTripsOrIsRefused() throws {
     let clock = ManualClock()
     let replicas = (1...3).map {
       Replica(
@@ -33,8 +33,7 @@ import Testing
     }
   }
 
-  /// Bytes with a flipped bit, or cut short, are refused, or are the encoding of
-  /// the version that is read from them.
+  /// Checks that damaged bytes are refused unless they are canonical.
   private func checkDamage(of bytes: [UInt8]) throws {
     for place in 3..<(bytes.count - 4) {
       for bit in 0..<8 as Range<UInt8> {
@@ -50,7 +49,7 @@ import Testing
     }
   }
 
-  /// Versions with fields ahead of them, a forked device, and a stability cut.
+  /// Returns versions with fields ahead, a forked device and a stability cut.
   private func unusualVersions() throws -> [ReplicaVersion] {
     let schema = Schema(["E": .init()])
     func replica(_ number: UInt64) -> ReplicaUnderTest {

@@ -6,7 +6,7 @@ import RejoinTesting
 import Testing
 
 @Suite(.encodes) struct RoundTripTests {
-  @Test func aDeltaRoundTrips() throws {
+  @Test func deltasRoundTrip() throws {
     for delta in WireCorpus.shared.deltas {
       let bytes = delta.encoded()
       let read = try Delta(decoding: bytes)
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func aSnapshotRoundTrips() throws {
+  @Test func snapshotsRoundTrip() throws {
     for replica in WireCorpus.shared.replicas {
       let bytes = replica.encoded()
       let read = try ReplicaSnapshot(decoding: bytes)
@@ -31,8 +31,8 @@ import Testing
     }
   }
 
-  /// The first records tell nothing about the others.
-  @Test func largeRecordsBeforeManySmallOnesMakeLittleRoom() throws {
+  /// The size of the first records does not predict the size of the others.
+  @Test func largeFirstRecordsReserveLittleCapacity() throws {
     let text = FieldKey("text", .register)
     let replica = Replica(
       device: DeviceID(1), schema: Schema(["Item": .init(fields: [text])]),
@@ -52,7 +52,7 @@ import Testing
     #expect(try ReplicaSnapshot(decoding: bytes).encoded() == bytes)
   }
 
-  @Test func aRecordRoundTrips() throws {
+  @Test func recordsRoundTrip() throws {
     var count = 0
     for delta in WireCorpus.shared.deltas {
       for change in delta.changes {
@@ -64,8 +64,8 @@ import Testing
     #expect(count > 200)
   }
 
-  /// More of them than a reader holds ready.
-  @Test func aRecordOfManyFieldsRoundTrips() throws {
+  /// The record has more fields than a reader reserves in advance.
+  @Test func recordOfManyFieldsRoundTrips() throws {
     let replica = Replica.empty(1)
     let id = RecordID("Value", "all")
     for step in [1, 7] {
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func equalReplicasGiveEqualBytes() throws {
+  @Test func equalReplicasHaveEqualBytes() throws {
     for seed in 0..<20 as Range<UInt64> {
       let replicas = WireCorpus.orderly(seed: seed).replicas
       settle(replicas)
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func whatIsReadJoinsLikeWhatWasSent() throws {
+  @Test func decodedSnapshotMergesLikeSender() throws {
     for seed in 30..<50 as Range<UInt64> {
       let replicas = WireCorpus.orderly(seed: seed).replicas
       for (i, sender) in replicas.enumerated() {
@@ -127,7 +127,7 @@ import Testing
       wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(99) })
   }
 
-  @Test func aVersionRoundTrips() throws {
+  @Test func versionsRoundTrip() throws {
     for replica in WireCorpus.shared.replicas {
       let version = replica.version
       #expect(try ReplicaVersion(decoding: version.encoded()) == version)
@@ -142,7 +142,7 @@ import Testing
     #expect(try ReplicaVersion(decoding: bare.encoded()) == bare)
   }
 
-  @Test func everyForkedDeviceIsRead() throws {
+  @Test func forkedDevicesRoundTrip() throws {
     var intervals: [DeviceID: Delta.Interval] = [:]
     for number in 1...4 as ClosedRange<UInt64> {
       let save = DeviceSave(
@@ -153,7 +153,7 @@ import Testing
     #expect(try Delta(decoding: delta.encoded()).intervals == intervals)
   }
 
-  @Test func aRecordTouchedAfterItsFieldsKeepsBothSaves() throws {
+  @Test func recordTouchedAfterEditKeepsBothSaves() throws {
     let replica = Replica.empty(1)
     try replica.edit {
       $0.name = "Ada"
@@ -165,7 +165,7 @@ import Testing
       try Delta(decoding: Delta([change]).encoded()).changes == [change])
   }
 
-  @Test func aWriteLaterThanItsSaveKeepsItsTime() throws {
+  @Test func writeLaterThanItsSaveKeepsTime() throws {
     let dot = Dot(DeviceID(1), 1)
     let changes = ([5, 7] as [UInt64]).map { time in
       let write = Stamped(.int(1), at: Timestamp(rawValue: time))

@@ -4,8 +4,8 @@ import Foundation
 @testable import Rejoin
 import Testing
 
-/// The library reads and refuses the same messages as the reader in Python, whose
-/// author knew only the article.
+/// Compares the library with a reader in Python that was written from the
+/// article alone.
 @Suite struct SecondReaderTests {
   private static let file = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -70,7 +70,7 @@ import Testing
     return state.restore(row.horizons, of: row.fields.map(\.location))
   }
 
-  @Test func libraryAndSecondReaderReadTheSame() throws {
+  @Test func libraryAgreesWithSecondReader() throws {
     let examples = try examples()
     for example in examples {
       #expect(isRead(example.bytes) == example.isRead, "\(example.line)")

@@ -22,7 +22,7 @@ import Testing
     return counter.count
   }
 
-  @Test func everyQuestionTakesOneValidation() throws {
+  @Test func deltaIsValidatedOnce() throws {
     let bytes = try delta().encoded()
     let count = try validations {
       let delta = try Delta(decoding: bytes)
@@ -52,7 +52,7 @@ import Testing
     #expect(count == 0)
   }
 
-  @Test func bytesAreValidatedOnceWhereTheyAre() throws {
+  @Test func applyingBytesValidatesOnce() throws {
     let bytes = try delta().encoded()
     let count = try validations {
       let replica = Replica.empty(2)
@@ -62,8 +62,7 @@ import Testing
     #expect(count == 1)
   }
 
-  /// A writer knows the same about its message as a reader of the bytes.
-  @Test func writtenHeadEqualsTheHeadRead() throws {
+  @Test func writtenHeadEqualsReadHead() throws {
     for written in WireCorpus.shared.deltas {
       let read = try Delta(decoding: written.encoded())
       let (mine, theirs) = (written.message.head, read.message.head)
@@ -104,7 +103,7 @@ import Testing
     #expect(try !isRead(nil, nil))
   }
 
-  @Test func deltaOfARangeDoesNotAdvanceTheVersion() throws {
+  @Test func deltaOfRangeDoesNotAdvanceVersion() throws {
     let delta = try delta()
     let part = Delta(
       changes: delta.changes, intervals: delta.intervals,
@@ -117,7 +116,7 @@ import Testing
     #expect(replica.version[DeviceID(1)].sequence == 1)
   }
 
-  @Test func prefixOfAVersionIsReadAsWritten() throws {
+  @Test func versionPrefixIsReadAsWritten() throws {
     let replica = Replica.empty(1)
     try replica.edit { $0.name = "Ada" }
     var version = replica.version

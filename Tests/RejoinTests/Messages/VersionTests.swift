@@ -17,7 +17,7 @@ import Testing
     } catch { return error }
   }
 
-  @Test func anUnknownSectionIsRefused() throws {
+  @Test func unknownSectionIsRefused() throws {
     var bytes = try delta().encoded()
     // Number 12, three bytes.
     bytes.insert(contentsOf: [0x3c, 1, 2, 3], at: bytes.count - 4)
@@ -25,10 +25,10 @@ import Testing
   }
 
   @Test(arguments: [3, 0x11, 255] as [UInt8])
-  func theErrorOfANewerVersionSaysWhatToDo(version: UInt8) throws {
+  func newerVersionErrorSuggestsUpdate(version: UInt8) throws {
     var bytes = try delta().encoded()
     bytes[2] = version
-    // Before its checksum, which a newer version may compute otherwise.
+    // The version is read first: a newer one may use another checksum.
     let error = try #require(fault(bytes))
     #expect(error.code == .newerVersion)
     #expect(error.offset == 2)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1] as [UInt8])
-  func theErrorOfAnOlderVersionSaysWhatToDo(version: UInt8) throws {
+  func olderVersionErrorSuggestsConversion(version: UInt8) throws {
     var bytes = try delta().encoded()
     bytes[2] = version
     let error = try #require(fault(bytes))
@@ -46,15 +46,15 @@ import Testing
     #expect(error.description.contains("Convert it with the version"))
   }
 
-  @Test func aLatticeOfANewerVersionIsRefused() throws {
+  @Test func latticeOfNewerVersionIsRefused() throws {
     var bytes = try delta().encoded()
     let place = try #require(bytes.firstRange(of: Array("name".utf8)))
-    // The shape stands in the lower half of the byte before the name.
+    // The lower half of the byte before the name is the shape.
     bytes[place.lowerBound - 1] |= 7
     #expect(fault(bytes.resealed)?.code == .newerVersion)
   }
 
-  @Test func anUnknownKindIsKeptRelayedAndJoined() throws {
+  @Test func unknownKindIsKeptRelayedAndJoined() throws {
     let gauge = FieldKey("level", .counter, variant: "gauge")
     let plain = FieldKey("level", .counter)
     let (a, b, relay) = (
@@ -77,7 +77,7 @@ import Testing
     #expect(relay.record(Sailor.ada)?.count(of: "level") == 1)
   }
 
-  @Test func aMessageOfAnotherKindIsNamed() throws {
+  @Test func errorNamesUnexpectedKind() throws {
     let error = try #require(fault(Replica.empty(1).encoded()))
     #expect(error.code == .unexpectedKind)
     #expect(error.description.contains("a delta, not a snapshot"))

@@ -13,8 +13,8 @@ struct WireCorpus: Sendable {
   /// The same corpus in every test: more than two hundred messages.
   static let shared = WireCorpus(histories: 90, steps: 10)
 
-  /// A history without forked or retired devices, so that replicas with the same
-  /// saves are in the same state.
+  /// A history without forked or retired devices, so replicas with equal saves are
+  /// in equal states.
   static func orderly(seed: UInt64) -> WireCorpus {
     var weights = ScriptWeights()
     (weights.unnoticedRestores, weights.retirements) = (0, 0)
@@ -42,7 +42,7 @@ struct WireCorpus: Sendable {
     var world = World<TestedLibrary<Size>>(deviceCount: script.deviceCount)
     for (number, step) in script.steps.enumerated() {
       do { try world.perform(step) } catch {
-        // What there is up to here is still worth reading and writing.
+        // The messages before this step are still part of the corpus.
         Issue.record("seed \(seed), step \(number): \(error.what)")
         break
       }
@@ -57,7 +57,7 @@ struct WireCorpus: Sendable {
     states += peers.map(\.state)
   }
 
-  /// The replicas as they were left.
+  /// The replicas after their histories.
   var replicas: [Replica] {
     states.map { state in
       Replica(
@@ -68,7 +68,7 @@ struct WireCorpus: Sendable {
     }
   }
 
-  /// The bytes of every delta, and of what every replica shares.
+  /// The bytes of every delta and of a snapshot of every replica.
   var messages: [(kind: WireKind, bytes: [UInt8])] {
     deltas.map { (.delta, $0.encoded()) }
       + replicas.map { (.snapshot, $0.encoded()) }
@@ -76,7 +76,7 @@ struct WireCorpus: Sendable {
 }
 
 extension Array where Element == UInt8 {
-  /// The bytes with the checksum that belongs to them.
+  /// The bytes with a valid checksum.
   var resealed: [UInt8] {
     guard count >= 7 else { return self }
     let sum = withUnsafeBytes {

@@ -4,11 +4,11 @@
 @testable import RejoinTesting
 import Testing
 
-/// How many bytes messages take: `swift test --filter WireSizeTests` prints them.
+/// The sizes of messages, which `swift test --filter WireSizeTests` prints.
 ///
-/// Names and values are as in other libraries' benchmarks: keys such as `r00000`,
-/// fields such as `f0`, values of twelve characters; devices are random and clocks
-/// tell the time of 2026.
+/// Names and values follow other libraries' benchmarks: keys such as `r00000`,
+/// fields such as `f0` and values of twelve characters. Devices are random, and
+/// clocks start in 2026.
 @Suite(.encodes) struct WireSizeTests {
   private let clock = ManualClock(1_770_000_000_000)
   private let fields = (0..<10).map { FieldKey("f\($0)", .register) }
@@ -48,7 +48,7 @@ import Testing
     return replica
   }
 
-  /// Prints a size, and what there is of it for each of many fields.
+  /// Prints a size, and the size for each field if there are many.
   private func print(_ what: String, _ bytes: [UInt8], fields: Int = 1) {
     let each = (Double(bytes.count) / Double(fields) * 10).rounded() / 10
     Swift.print(
@@ -64,11 +64,11 @@ import Testing
     print(what, replica.encoded(), fields: fields)
   }
 
-  @Test func aWriteIsFlatInTheSizeOfTheState() throws {
+  @Test func writeSizeDoesNotGrowWithState() throws {
     var sizes: Set<Int> = []
     for records in [10, 100, 1_000] {
       let replica = try filled(records)
-      // So that the number of the save takes as many bytes in all of them.
+      // All save numbers must take equally many bytes.
       while replica.version[replica.device].sequence < 10_000 {
         try write(0, 0, 0, in: replica)
       }
@@ -82,7 +82,7 @@ import Testing
     #expect(try #require(sizes.max()) <= 73)
   }
 
-  @Test func aWriteIsFlatInTheNumberOfDevices() throws {
+  @Test func writeSizeDoesNotGrowWithDevices() throws {
     var sizes: [Int] = []
     for count in [2, 1_000] {
       let replica = replica(1)
@@ -103,10 +103,10 @@ import Testing
     #expect(Double(sizes[1]) <= 1.05 * Double(sizes[0]))
   }
 
-  @Test func aWriteIsFlatInTheLengthOfHistory() throws {
+  @Test func writeSizeDoesNotGrowWithHistory() throws {
     let replica = try filled(10)
     var sizes: Set<Int> = []
-    // So that the number of the save takes as many bytes in all of them.
+    // All save numbers must take equally many bytes.
     for overwritten in [200, 1_000, 10_000] {
       while replica.version[replica.device].sequence < 100 + overwritten {
         try write(7, 3, 3, in: replica)
@@ -121,7 +121,7 @@ import Testing
     #expect(sizes.count == 1)
   }
 
-  @Test func aThousandChangedFields() throws {
+  @Test func deltaOfThousandFieldsStaysBelowLimit() throws {
     let replica = try filled(1_000)
     let before = replica.version
     for i in 0..<1_000 { try write(i, i, i % 10, in: replica) }
@@ -137,7 +137,7 @@ import Testing
       try #require(replica.delta(since: next)), fields: 1_000)
   }
 
-  @Test func aSnapshotGrowsWithTheStateOnly() throws {
+  @Test func snapshotSizePerFieldDoesNotGrowWithState() throws {
     var each: [Double] = []
     for records in [10, 100, 1_000] {
       let replica = try filled(records)
@@ -151,7 +151,7 @@ import Testing
     #expect(each[2] <= each[0])
   }
 
-  @Test func aSnapshotDoesNotGrowWithHistory() throws {
+  @Test func snapshotSizeDoesNotGrowWithHistory() throws {
     let replica = try filled(100)
     let size = replica.encoded().count
     for round in 0..<30 {
@@ -168,7 +168,7 @@ import Testing
     #expect(Double(replica.encoded().count) <= 1.1 * Double(size))
   }
 
-  @Test func manyClientsSetOneKey() throws {
+  @Test func snapshotOfManyClientsStaysBelowLimit() throws {
     let times = (1...1_540).map {
       Timestamp(milliseconds: clock.now + Int64($0) * 7)
     }
@@ -202,7 +202,7 @@ import Testing
       makeDeviceID: { DeviceID(99) })
     replica.apply(all)
     print("snapshot after 1,540 clients set one key", replica, fields: 1_540)
-    // A device ID has 16 bytes and a digest eight. The save and the write have nine more.
+    // A device ID takes 16 bytes, a digest eight, and the save and write nine.
     #expect(replica.encoded().count <= 1_540 * 33)
   }
 }

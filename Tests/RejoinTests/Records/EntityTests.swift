@@ -43,7 +43,7 @@ private struct Pet: Entity {
       makeDeviceID: { DeviceID(99) })
   }
 
-  @Test func aSchemaKnowsTheFieldsOfItsEntities() {
+  @Test func schemaListsFieldsOfEntities() {
     let schema: Schema = [Sailor.self, Berth.self, Empty.self]
     #expect(
       schema["Sailor"].fields == [
@@ -68,7 +68,7 @@ private struct Pet: Entity {
     #expect(schema["Empty"].deletion == .updateWins)
   }
 
-  @Test func theFieldsAreMadeOnce() throws {
+  @Test func fieldsAreCreatedOnce() throws {
     let replica = replica([Counted.self])
     let made = instances.withLock { $0 }
     for i in 0..<3 {
@@ -94,7 +94,7 @@ private struct Pet: Entity {
     #expect(error.contains("does not declare the entity"))
   }
 
-  @Test func writingByNameToAnUndeclaredEntityTraps() async {
+  @Test func writingUndeclaredEntityByNameTraps() async {
     await #expect(processExitsWith: .failure) {
       try Replica.empty(1).save {
         $0.apply(
@@ -132,8 +132,8 @@ private struct Pet: Entity {
     }
   }
 
-  /// Nil unsets, and is what is read where nothing is set; a null is a value.
-  @Test func anOptionalRegisterReadsAsOneOptional() throws {
+  /// Writing `nil` unsets the register, and an unset register reads as `nil`.
+  @Test func optionalRegisterReadsAsSingleOptional() throws {
     let replica = replica([Pet.self])
     try replica.save { transaction in
       (transaction[Pet.self, "a"].age, transaction[Pet.self, "a"].size) = (3, 4)
@@ -152,7 +152,7 @@ private struct Pet: Entity {
     #expect(Pet().size.key == FieldKey("size", .register))
   }
 
-  @Test func aNullIsWrittenAndToldApartAsAValue() throws {
+  @Test func nullIsReadAsValue() throws {
     let replica = replica([Loose.self])
     try replica.save { $0[Loose.self, "a"].ensureExists() }
     #expect(replica[Loose.self, "a"]?.age == nil)

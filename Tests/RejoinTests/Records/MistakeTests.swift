@@ -73,7 +73,7 @@ import Testing
     return products.appending(path: "Modules")
   }
 
-  @Test func whatIsRightCompiles() throws {
+  @Test func correctCodeCompiles() throws {
     #expect(
       try errors(
         in: """
@@ -92,7 +92,7 @@ import Testing
     "item.quantity = 5", "item.quantity = number", "item.quantity += 1",
     "let count: Int = item.quantity",
   ])
-  func assignmentToCounter(_ statement: String) throws {
+  func assignmentToCounterDoesNotCompile(_ statement: String) throws {
     #expect(
       try errors(in: statement) == [
         "an assignment to a counter would lose what other devices count: use "
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: ["item.tags = [\"x\"]", "item.tags = []"])
-  func assignmentToSet(_ statement: String) throws {
+  func assignmentToSetDoesNotCompile(_ statement: String) throws {
     #expect(
       try errors(in: statement) == [
         "an assignment to a set would remove what other devices insert: use "
@@ -109,7 +109,7 @@ import Testing
       ])
   }
 
-  @Test func assignmentToLedger() throws {
+  @Test func assignmentToLedgerDoesNotCompile() throws {
     #expect(
       try errors(in: "item.cost = 5") == [
         "an assignment to a ledger would lose its entries: use "
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: ["item.list = \"home\"", "item.list = text"])
-  func keyInPlaceOfReference(_ statement: String) throws {
+  func keyInsteadOfReferenceDoesNotCompile(_ statement: String) throws {
     #expect(
       try errors(in: statement) == [
         "the field refers to a record: use `Reference(\"key\")` or `nil`, and "
@@ -130,7 +130,7 @@ import Testing
     "item.weight = \"x\"", "item.weight = text", "item.title = 5",
     "item.title = number",
   ])
-  func valueOfAnotherType(_ statement: String) throws {
+  func valueOfAnotherTypeDoesNotCompile(_ statement: String) throws {
     #expect(
       try errors(in: statement) == [
         "the field has values of another type: convert to an optional of the "
@@ -138,7 +138,7 @@ import Testing
       ])
   }
 
-  /// Each of them could send saves that the restore token does not cover.
+  /// Each call could send saves that the restore token does not cover.
   @Test(arguments: [
     "delta(since: view.version)", "state", "encoded()", "save { _ in }",
   ])
@@ -149,7 +149,7 @@ import Testing
         == "value of type 'ReplicaView' has no member '\(member)'")
   }
 
-  @Test func idThatIsNoField() throws {
+  @Test func undeclaredIDFieldDoesNotCompile() throws {
     #expect(
       try errors(in: "print(item.id)") == [
         "'id' is unavailable: the entity has no field `id`: the key of a record "
@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test(arguments: ["item", "record"])
-  func keyThatIsNoField(_ record: String) throws {
+  func undeclaredKeyFieldDoesNotCompile(_ record: String) throws {
     #expect(
       try errors(in: "print(\(record).key)") == [
         "'key' is unavailable: the entity has no field `key`: the key of a "

@@ -13,7 +13,7 @@ private struct Old: Entity {
   let stock = counter("stock")
 }
 
-/// A later one: other kinds, and another type.
+/// A later version with other kinds and another type.
 private struct New: Entity {
   static let entityName = "Item"
   let theme = register("theme", of: String.self)
@@ -26,7 +26,7 @@ private struct New: Entity {
     .counter { "\($0) pieces" })
 }
 
-/// One that forgot about the first.
+/// A later version that does not fall back to the first one.
 private struct Careless: Entity {
   static let entityName = "Item"
   let stock = register("stock", of: String.self)
@@ -55,7 +55,7 @@ private struct Careless: Entity {
 
   private var item: TypedRecord<New>? { new[New.self, "1"] }
 
-  @Test func whatAnOlderVersionWroteIsRead() throws {
+  @Test func fieldsOfOlderVersionAreRead() throws {
     #expect(try !fill().hasFaults)
     #expect(item?.theme == "dark")
     #expect(item?.price == 2.5)
@@ -68,7 +68,7 @@ private struct Careless: Entity {
     }
   }
 
-  @Test func theNewFieldIsReadFirstAndBothAreKept() throws {
+  @Test func newFieldIsReadFirstAndBothAreKept() throws {
     _ = try fill()
     try new.save { transaction in
       transaction[New.self, "1"].theme = "light"
@@ -91,7 +91,7 @@ private struct Careless: Entity {
     #expect(areEqual(old, new))
   }
 
-  @Test func unsettingIsAWrite() throws {
+  @Test func unsettingHidesOlderField() throws {
     _ = try fill()
     try new.save { transaction in
       transaction[New.self, "1"].theme = nil
@@ -100,7 +100,7 @@ private struct Careless: Entity {
     #expect(item?.theme == nil)
   }
 
-  @Test func creatingAgainShowsNothingOld() throws {
+  @Test func recreatedRecordHidesOlderFields() throws {
     _ = try fill()
     try new.save { transaction in
       transaction[New.self, "1"].delete()
@@ -112,7 +112,7 @@ private struct Careless: Entity {
     #expect(item?.stock == nil)
   }
 
-  @Test func aConflictOfTwoTypesIsReadAsOne() throws {
+  @Test func conflictOfTwoTypesReadsAsOneType() throws {
     _ = try fill()
     try old.save { $0[Old.self, "1"].price = 300 }
     try new.save { $0[New.self, "1"].price = 4.5 }
@@ -122,7 +122,7 @@ private struct Careless: Entity {
     #expect(Set([price] + conflicts) == [3, 4.5])
   }
 
-  @Test func whatNobodyDeclaredToReadIsAMismatch() throws {
+  @Test func undeclaredOlderFieldIsKindMismatch() throws {
     _ = try fill()
     let careless = Self.replica(3, [Careless.self])
     let report = new.tell(careless)
@@ -134,7 +134,7 @@ private struct Careless: Entity {
   }
 }
 
-/// Fields that were of other kinds before, and sets and references.
+/// Sets, references and registers that were of other kinds before.
 @Suite(.encodes) struct OlderValueTests {
   private struct First: Entity {
     static let entityName = "Item"
@@ -213,7 +213,7 @@ private struct Careless: Entity {
   @Test func setFallsBackUntilItIsEdited() throws {
     _ = try old { $0.tags = "sweet" }
     #expect(try item().tags == ["sweet"])
-    // The first edit keeps what is shown.
+    // The first edit keeps the shown elements.
     try second.save { transaction in
       let tags = transaction[Second.self, "1"].tags
       #expect(tags.elements == ["sweet"] && tags.contains("sweet"))
@@ -227,7 +227,7 @@ private struct Careless: Entity {
     #expect(try item().tags == [])
   }
 
-  @Test func removingTheOlderElementEmptiesTheSet() throws {
+  @Test func removingOlderElementEmptiesSet() throws {
     _ = try old { $0.tags = "sweet" }
     try new { $0.tags.remove("sweet") }
     #expect(try item().tags == [])
@@ -243,7 +243,7 @@ private struct Careless: Entity {
     #expect(try item().sizes == ["5", "7"])
     #expect(
       try item().insertions(of: \.sizes).map(\.element) == ["5", "7", "5"])
-    // It removes the older value, too.
+    // The removal includes the older value.
     try new { $0.sizes.remove("5") }
     #expect(try item().sizes == ["7"])
   }
@@ -266,7 +266,7 @@ private struct Careless: Entity {
 
   /// The first edit moves the older element into the set, and an undo keeps it there.
   @Test(arguments: ["insert", "remove", "removeAll", "other", "replace"])
-  func undoOfFirstEditShowsTheOlderElement(_ verb: String) throws {
+  func undoOfFirstEditShowsOlderElement(_ verb: String) throws {
     func edit(_ tags: SetEditor<String>) {
       switch verb {
       case "insert": tags.insert("sour")
@@ -292,10 +292,10 @@ private struct Careless: Entity {
     #expect(try item().tags == ["sweet"])
   }
 
-  /// The record that is created again does not show the older element.
+  /// The recreated record does not show the older element.
   @Test(
     arguments: ["insert", "remove", "removeAll", "replace"], [false, true])
-  func undoOfRecreationShowsTheOlderElement(
+  func undoOfRecreationShowsOlderElement(
     _ verb: String, wasDeleted: Bool
   ) throws {
     func edit(_ tags: SetEditor<String>) {
@@ -353,7 +353,7 @@ private struct Careless: Entity {
   /// The set was edited after the re-creation, so it does not show the older
   /// field again.
   @Test(arguments: ["own save", "undone save", "other device"])
-  func undoOfRecreationListsSetThatWasEditedSince(_ editor: String) throws {
+  func undoOfRecreationListsSetEditedLater(_ editor: String) throws {
     _ = try old { $0.tags = "sweet" }
     let third = Self.replica(3, [Second.self])
     try second.save(undoable: "Again") { transaction in
@@ -373,8 +373,8 @@ private struct Careless: Entity {
     #expect(try item().tags == (editor == "undone save" ? [] : ["sour"]))
   }
 
-  /// The set hid the older field already.
-  @Test func undoOfRecreationDoesNotListSetThatWasEditedBefore() throws {
+  /// The set already hid the older field.
+  @Test func undoOfRecreationDoesNotListSetEditedBefore() throws {
     _ = try old { $0.tags = "sweet" }
     try second.save { $0[Second.self, "1"].tags.removeAll() }
     try second.save(undoable: "Again") { transaction in
@@ -410,7 +410,7 @@ private struct Careless: Entity {
       b[New.self, "1"]?.shops == [Reference("bakery"), Reference("dairy")])
   }
 
-  @Test func registerShowsTheFirstElementThatConverts() throws {
+  @Test func registerShowsFirstConvertibleElement() throws {
     struct Old: Entity {
       static let entityName = "Item"
       let size = set("size", of: Int.self)

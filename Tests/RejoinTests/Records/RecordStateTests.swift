@@ -5,7 +5,7 @@ import RejoinTesting
 import Testing
 
 @Suite(.encodes) struct RecordStateTests {
-  /// A record that some devices edit at the same time, each in one save.
+  /// Returns a record that devices edit concurrently, each in one save.
   private func record(_ verbs: Verb...) -> RecordState {
     var record = RecordState(RecordID("Item", "1"))
     for (i, verb) in verbs.enumerated() {
@@ -31,9 +31,9 @@ import Testing
 
   private enum Verb { case edit, touch, delete }
 
-  /// Devices that never hear from each other delete one record and bring it
-  /// back, and send each save to a hub.
-  @Test func coveredSavesAreThoseOfAllMarks() throws {
+  /// Isolated devices delete and restore one record, and send each save to a
+  /// hub.
+  @Test func coveredSavesMatchAllMarks() throws {
     var (compared, replaced) = (0, 0)
     for seed in 1...10 as ClosedRange<UInt64> {
       var random = SeededRandom(seed: seed)
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: DeletionRule.allCases)
-  func savesThatAgreeNeedNoRule(_ rule: DeletionRule) {
+  func agreeingSavesIgnoreRule(_ rule: DeletionRule) {
     for edits in [record(.edit), record(.touch), record(.edit, .touch)] {
       #expect(edits.exists(rule))
       #expect(!edits.isDead(rule))
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func fieldsAreSortedByTheirNames() {
+  @Test func fieldsAreSortedByName() {
     var record = RecordState(RecordID("Item", "1"))
     for name in [3, 1, 2, 3] as [UInt32] {
       record.update(name, kind: .counter, refers: false) { _ in }

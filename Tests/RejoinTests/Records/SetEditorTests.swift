@@ -4,8 +4,7 @@
 import RejoinTesting
 import Testing
 
-/// A set answers the same after the edits so far, one element at a time and as
-/// a list.
+/// The editor's `contains(_:)` and `elements` agree after every edit.
 @Suite struct SetEditorTests {
   private struct Tagged: Entity {
     let tags = set("tags", of: Int.self)

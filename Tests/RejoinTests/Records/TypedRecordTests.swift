@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func recordsListsInOrderOfKeys() throws {
+  @Test func recordsAreListedInKeyOrder() throws {
     try names("c", "a", "d", "b")
     try replica.save { $0[Sailor.self, "b"].delete() }
     try replica.save { $0[Berth.self, "a"].name = "another entity" }
@@ -30,10 +30,10 @@ import Testing
         == ["c", "d"].map { RecordID("Sailor", $0) })
   }
 
-  @Test func equalityComparesWhatIsShown() throws {
+  @Test func equalityComparesShownContent() throws {
     try names("ada")
     let before = try #require(replica.ada)
-    // The same value, written again, shows the same.
+    // A second write of an equal value does not change the shown content.
     try names("ada")
     #expect(try #require(replica.ada) == before)
     try replica.edit { $0.miles.increment() }
@@ -50,7 +50,7 @@ import Testing
       editor.pay.append(-2)
       editor.pay.append(2)
     }
-    // The total is equal, and the entries are not.
+    // The totals are equal, but the entries differ.
     #expect(try #require(replica.ada) != paid)
   }
 
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: ["id", "record"])
-  func propertyOfEveryRecordTraps(_ name: String) async {
+  func fieldNamedLikeRecordPropertyTraps(_ name: String) async {
     struct Badge: Entity {
       let id = register("id", of: String.self)
     }
@@ -112,7 +112,7 @@ import Testing
     #expect(replica.ada?.miles == 1 && replica.ada?.name == nil)
   }
 
-  @Test func existingSeesEditsOfTheSave() throws {
+  @Test func existingSeesEditsOfSave() throws {
     try replica.save { transaction in
       #expect(transaction.existing(Sailor.self, "ada") == nil)
       transaction[Sailor.self, "ada"].name = "Ada"

@@ -72,7 +72,7 @@ enum Canceling: CaseIterable {
 }
 
 extension UndoResult {
-  /// The fields that were not reverted, or `nil` if nothing was to undo.
+  /// The fields that were not reverted, or `nil` if no save was undone.
   var left: [String]? {
     switch self {
     case .done(let report): report.unrevertedFields.map(\.field.name)
@@ -87,7 +87,7 @@ extension UndoResult {
 }
 
 extension RandomChanges {
-  /// Returns decisions that turn one of some others, without canceled changes.
+  /// Returns one of the decisions, turned to cancel no changes.
   static func turns(
     of decisions: [DeviceID: Cancellation], _ random: inout SeededRandom
   ) -> [DeviceID: Cancellation] {

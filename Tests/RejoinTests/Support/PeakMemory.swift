@@ -5,7 +5,7 @@
   import Glibc
   import Testing
 
-  /// The memory of a process that does nothing else.
+  /// Measures the memory of the current process, which must not do other work.
   enum PeakMemory {
     private static func memory(_ key: String) throws -> Int {
       let status = try String(
@@ -14,11 +14,10 @@
       return try #require(Int((line ?? "").filter(\.isNumber))) * 1_024
     }
 
-    /// Returns how much more memory than before is in use at most while `body`
-    /// runs.
+    /// Returns the additional memory that is in use at the peak of `body`.
     static func of(_ body: () throws -> Void) throws -> Int {
       try trim()
-      // The greatest amount so far becomes what there is now.
+      // Reset the peak to the current amount.
       try "5".write(
         toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
       let before = try memory("VmRSS:")
@@ -28,7 +27,7 @@
 
     /// Makes the allocator take large blocks from the system and return them.
     ///
-    /// A free block that is used again would not be counted.
+    /// Otherwise, reused blocks would not be counted.
     static func returnMemory() throws {
       typealias Option = @convention(c) (CInt, CInt) -> CInt
       let symbol = try #require(dlsym(nil, "mallopt"))
@@ -37,7 +36,7 @@
       #expect(mallopt(mmapThreshold, 4_096) == 1)
     }
 
-    /// Returns the pages of small blocks that are free.
+    /// Returns free pages of small blocks to the system.
     private static func trim() throws {
       typealias Trim = @convention(c) (Int) -> CInt
       let symbol = try #require(dlsym(nil, "malloc_trim"))

@@ -3,8 +3,7 @@
 import Testing
 import _RejoinVerification
 
-/// Fails a test, rather than let it trap in the library, where a premise of the
-/// library does not hold.
+/// Fails a test instead of trapping if a premise of the library does not hold.
 struct PremisesTrait: SuiteTrait, TestTrait {
   let isRecursive = true
 
@@ -12,6 +11,6 @@ struct PremisesTrait: SuiteTrait, TestTrait {
 }
 
 extension Trait where Self == PremisesTrait {
-  /// The test encodes.
+  /// Checks the premises of a test that encodes.
   static var encodes: Self { Self() }
 }

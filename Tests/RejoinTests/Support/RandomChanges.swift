@@ -3,7 +3,7 @@
 @testable import Rejoin
 import RejoinTesting
 
-/// How random scripts change each of the library's stand-alone types.
+/// Random changes of the library's stand-alone types.
 enum RandomChanges {
   private static let words = ["a", "b", "e\u{301}", "\u{e9}"]
 
@@ -48,7 +48,7 @@ enum RandomChanges {
     register.write(word(&random), on: device, at: random.timestamp())
   }
 
-  /// The author has observed an earlier state of the register.
+  /// The author observed an earlier state of the register.
   static func observedMVRegister(
     _ register: inout MVRegister<String>, _ device: DeviceID,
     _ random: inout SeededRandom
@@ -84,7 +84,7 @@ enum RandomChanges {
       ? set.remove(word, on: device) : set.insert(word, on: device)
   }
 
-  /// Folds have no delta: other replicas need not learn of them.
+  /// A fold does not have a delta, because other replicas do not need it.
   static func ledger(
     _ ledger: inout Ledger, _ device: DeviceID, _ random: inout SeededRandom
   ) -> Ledger {
@@ -103,7 +103,7 @@ enum RandomChanges {
     return ledger
   }
 
-  /// A clock somewhere below another.
+  /// Returns a random clock that `clock` contains.
   static func prefix(
     of clock: VectorClock, _ random: inout SeededRandom
   ) -> VectorClock {

@@ -4,9 +4,9 @@
 import RejoinTesting
 import _RejoinVerification
 
-/// How random scripts change the fields of records and the stores in them.
+/// Random edits of fields and their stores.
 enum RandomEdits {
-  /// A save that edits a field, or drops what it holds.
+  /// Saves an edit of a field, or drops its content.
   static func field(
     _ field: inout FieldState, _ kind: FieldKind, _ device: DeviceID,
     _ random: inout SeededRandom
@@ -31,7 +31,7 @@ enum RandomEdits {
     return field
   }
 
-  /// A save that deletes a record, touches it, or edits a field of it.
+  /// Saves the marks of a deletion, a touch, an edit or a purge.
   private static func mark(
     _ field: inout FieldState, at dot: Dot, _ random: inout SeededRandom
   ) {
@@ -57,10 +57,10 @@ enum RandomEdits {
     }
   }
 
-  /// A save that puts keys in and takes another out.
+  /// Saves insertions of keys and the removal of another key.
   ///
-  /// Keys that one save put in share its dot. A delta that takes out one of them
-  /// says that the dot was seen, and so must say of the others that they stay.
+  /// Keys that one save inserts share its dot. A delta that removes one of them
+  /// has the dot in its context, and so must contain the others.
   static func map(
     _ map: inout Causal<ORSetStore>, _ device: DeviceID,
     _ random: inout SeededRandom

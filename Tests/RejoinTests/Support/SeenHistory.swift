@@ -3,24 +3,23 @@
 import Rejoin
 import RejoinTesting
 
-/// An operation of a device, and what the device had seen at the time.
+/// An operation of a device, and the operations that it had seen.
 struct Deed<Act> {
-  /// Its place in the history; what was seen has a smaller one.
+  /// The index in the history, which is greater than that of seen operations.
   let number: Int
   let device: DeviceID
   let act: Act
   let seen: Set<Int>
 }
 
-/// The declarative side of a test: who did what, having seen what.
+/// The operations that a replica knows.
 ///
-/// It knows no join. An oracle reads the deeds that a replica knows and derives
-/// what the replica must show.
+/// An oracle derives the expected content of a replica from these deeds,
+/// without a join.
 struct Known<Act> {
   let deeds: [Deed<Act>]
 
-  /// The deeds that no other known deed had seen, of those that `counts`
-  /// selects in both places.
+  /// Returns the selected deeds that no other selected deed had seen.
   func unseen(_ counts: (Deed<Act>) -> Bool) -> [Deed<Act>] {
     let counted = deeds.filter(counts)
     return counted.filter { deed in
@@ -29,17 +28,17 @@ struct Known<Act> {
   }
 }
 
-/// Plays random scripts and asks, after every step, whether the replica that
-/// took it shows what the oracle derives.
+/// Plays random scripts and compares the replica with the oracle after each
+/// step.
 struct SeenHistory<State: Lattice, Act> {
-  /// How a random change is made, and what an oracle expects.
+  /// The random changes of a test, and its oracle.
   struct Rules {
     var initial: State
-    /// Changes the state and returns what was done, with the delta.
+    /// Changes the state and returns the operation with its delta.
     var act:
       (inout State, DeviceID, Known<Act>, inout SeededRandom) throws
         -> (Act, State)
-    /// How the state differs from what the oracle expects, if at all.
+    /// The difference from the oracle, or `nil` if the state is as expected.
     var complaint: (State, Known<Act>) -> String?
   }
 
@@ -101,7 +100,7 @@ struct SeenHistory<State: Lattice, Act> {
     known[here].formUnion(known[there])
   }
 
-  /// Joins a delta whose cause the replica knows, perhaps once more.
+  /// Joins a delta whose causes the replica knows, possibly again.
   private mutating func deliver(to here: Int) {
     let ready = deeds.filter { $0.seen.isSubset(of: known[here]) }
     guard !ready.isEmpty else { return }

@@ -35,7 +35,7 @@ private struct Token: RawRepresentable, FieldValue, Equatable {
     roundTrips([Value.null, .date(3)], as: [.null, .date(3)])
   }
 
-  @Test func integersThatDoNotFitAreRefused() {
+  @Test func outOfRangeIntegersReturnNil() {
     #expect(Int8(Value.int(128)) == nil)
     #expect(Int8(Value.int(-129)) == nil)
     #expect(UInt8(Value.int(-1)) == nil)
@@ -46,7 +46,7 @@ private struct Token: RawRepresentable, FieldValue, Equatable {
     #expect(Int32(Value.int(.max)) == nil)
   }
 
-  @Test func anotherTypeIsRefused() {
+  @Test func valueOfAnotherTypeReturnsNil() {
     let others: [Value] = [.null, .date(1), .reference(RecordID("A", "k"))]
     for value in others {
       #expect(Bool(value) == nil)
@@ -77,7 +77,7 @@ private struct Token: RawRepresentable, FieldValue, Equatable {
     #expect(stored.sorted() == stored)
     #expect(Int64(UInt64.max.fieldValue) == nil)
     #expect(UInt64(Value.int(-1)) == nil)
-    // One number has one form.
+    // A number must not have two forms.
     #expect(UInt64(Value.bytes([0, 0, 0, 0, 0, 0, 0, 1])) == nil)
     #expect(UInt64(Value.bytes([255])) == nil)
     #expect(UInt8(Value.bytes([255])) == nil)
@@ -104,7 +104,7 @@ private struct Token: RawRepresentable, FieldValue, Equatable {
     #expect(Level(Value.int(1000)) == nil)
   }
 
-  @Test func aRegisterOfAnotherTypeShowsNothing() {
+  @Test func registerOfAnotherTypeReadsAsNil() {
     var text = MVRegister<Value>()
     text.write(.string("blue"), on: DeviceID(1), at: .zero)
     #expect(text.value == .string("blue"))

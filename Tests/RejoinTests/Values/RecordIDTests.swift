@@ -4,7 +4,7 @@ import Rejoin
 import Testing
 
 @Suite struct RecordIDTests {
-  @Test func entitiesFirstThenKeys() {
+  @Test func orderComparesEntitiesBeforeKeys() {
     let ids = [
       RecordID("A", "b"), RecordID("AB", ""), RecordID("B", "a"),
       RecordID("B", "e\u{301}"), RecordID("B", "\u{e9}"),
@@ -19,12 +19,12 @@ import Testing
     #expect(Set(ids).count == ids.count)
   }
 
-  @Test func theBoundaryOfEntityAndKeyMatters() {
+  @Test func equalityDistinguishesEntityFromKey() {
     #expect(RecordID("ab", "c") != RecordID("a", "bc"))
     #expect(Set([RecordID("ab", "c"), RecordID("a", "bc")]).count == 2)
   }
 
-  @Test func anIDReadsAsEntityAndKey() {
+  @Test func descriptionShowsEntityAndKey() {
     #expect("\(RecordID("Profile", "ada"))" == "Profile/ada")
   }
 }

@@ -5,11 +5,11 @@ import RejoinTesting
 import Testing
 
 @Suite struct RunMapTests {
-  /// It behaves as a dictionary, with few keys and with many.
-  @Test func itIsADictionary() {
+  /// Checks maps with few keys and with many.
+  @Test func mapMatchesDictionary() {
     for seed in 0..<200 as Range<UInt64> {
       check(seed) { UInt32($0) }
-      // The keys have one mark, or two.
+      // The keys share one or two marks.
       check(seed) { SchemaName("a long key \($0)") }
       check(seed) { DeviceID(high: UInt64($0), low: UInt64($0) & 1) }
     }
@@ -39,7 +39,7 @@ import Testing
     #expect(map.entries.count == dictionary.count)
   }
 
-  @Test func entriesKeepTheOrderInWhichTheyCame() {
+  @Test func entriesKeepInsertionOrder() {
     var map = RunMap<SchemaName, Int>()
     #expect(map.isEmpty)
     for (i, key) in (["b", "a", "b", "c", "a"] as [SchemaName]).enumerated() {

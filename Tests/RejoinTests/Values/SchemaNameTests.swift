@@ -8,7 +8,7 @@ import Testing
     "", "A", "a", "aa", "e\u{301}", "z", "\u{e9}", "\u{ffff}", "\u{10000}",
   ]
 
-  @Test func namesGoByTheirBytes() {
+  @Test func namesCompareByBytes() {
     for a in NameTests.words {
       for b in NameTests.words {
         let (x, y) = (Array(a.utf8), Array(b.utf8))
@@ -22,14 +22,14 @@ import Testing
     )
   }
 
-  @Test func literalsAndText() {
+  @Test func literalKeepsText() {
     let name: SchemaName = "steps"
     #expect(name == SchemaName("steps"))
     #expect(name.text == "steps")
     #expect("\(name)" == "steps")
   }
 
-  @Test func fieldsGoByNameAndKind() {
+  @Test func fieldKeysCompareByNameAndKind() {
     let keys = [
       FieldKey("a", .register), FieldKey("a", .counter), FieldKey("a", .set),
       FieldKey("a", .ledger), FieldKey("e\u{301}", .register),

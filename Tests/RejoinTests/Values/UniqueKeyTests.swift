@@ -16,7 +16,7 @@ import Testing
     #expect(RecordID("Word", key: "é").key == "s2:é")
   }
 
-  /// Two versions of an app that made different keys would create two records.
+  /// If app versions made different keys, they would create two records.
   @Test(
     arguments: [
       (.null, "n0:"), (.bool(false), "b1:0"), (-7, "i2:-7"),
@@ -24,11 +24,11 @@ import Testing
       (.bytes([0x0a, 0xff]), "x4:0aff"), (.date(-1_000_000), "t8:-1000000"),
       (.reference(RecordID("Team", "é")), "r8:4:Teamé"),
     ] as [(Value, String)])
-  func aKeyNeverChanges(value: Value, key: String) {
+  func keyFormatIsFixed(value: Value, key: String) {
     #expect(RecordID("E", key: value).key == key)
   }
 
-  @Test func swiftTypesHaveKeysOfTheirValues() {
+  @Test func swiftTypesShareKeysWithTheirValues() {
     enum Row: String, FieldValue { case front }
     #expect(RecordID("Seat", key: Row.front, true).key == "s5:frontb1:1")
     #expect(RecordID("Seat", key: UInt8(7)) == RecordID("Seat", key: 7))
@@ -37,7 +37,7 @@ import Testing
         == RecordID("Price", key: 0.0, -Double.nan))
   }
 
-  /// Values that run together, look alike or contain what separates them.
+  /// Values that look alike, or contain separators or other values.
   @Test func differentValuesGiveDifferentKeys() {
     let values: [Value] = [
       .null, "", "1", "s1:1", "1s1:", "n0:", 1, 11, .bool(true), .bool(false),
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func creationsWithOneKeyMeet() throws {
+  @Test func creationsWithEqualKeysMerge() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     let key = RecordID("Sailor", key: "ada@example.com").key
     try a.save { $0[Sailor.self, key].miles.increment(by: 2) }

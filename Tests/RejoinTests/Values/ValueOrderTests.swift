@@ -19,7 +19,7 @@ import Testing
       + [.null, .bool(true), .bool(false)]
   }()
 
-  @Test func sortingByValueGoesByTheirOrder() {
+  @Test func sortingByValueMatchesValueOrder() {
     let expected = values.sorted(by: <)
     #expect(values.reversed().sorted(byValue: \.self) == expected)
     #expect(

@@ -4,7 +4,7 @@
 import Testing
 
 @Suite struct ValueTests {
-  /// Values in canonical order, all of them different.
+  /// Distinct values in canonical order.
   private static let rising: [Value] = [
     .null, .bool(false), .bool(true),
     .int(.min), .int(-1), .int(0), .int(.max),
@@ -20,7 +20,7 @@ import Testing
     .reference(RecordID("B", "b")),
   ]
 
-  @Test func theOrderIsThatOfCanonicalBytes() {
+  @Test func orderMatchesCanonicalBytes() {
     for (i, a) in ValueTests.rising.enumerated() {
       for (j, b) in ValueTests.rising.enumerated() {
         #expect((a < b) == (i < j), "\(a) \(b)")
@@ -35,7 +35,7 @@ import Testing
     #expect("\u{e9}" == "e\u{301}")
   }
 
-  @Test func thereIsOneZeroAndOneNaN() {
+  @Test func signedZerosAndNaNsAreEqual() {
     #expect(Value.double(-0.0) == .double(0))
     #expect(!(Value.double(-0.0) < .double(0)))
     #expect(!(Value.double(0) < .double(-0.0)))
@@ -49,12 +49,12 @@ import Testing
     #expect(Value.canonicalBits(-.nan) == 0x7ff8_0000_0000_0000)
   }
 
-  @Test func typesAreToldApart() {
+  @Test func valuesOfDifferentTypesDiffer() {
     let ones: [Value] = [.bool(true), .int(1), .double(1), .date(1)]
     #expect(Set(ones).count == ones.count)
   }
 
-  @Test func valuesReadAsInAScript() {
+  @Test func descriptionMatchesScriptSyntax() {
     let texts = [
       .null, .bool(true), .int(-1), .double(0.5), .string("a"), .bytes([1]),
       .date(7), .reference(RecordID("A", "k")),

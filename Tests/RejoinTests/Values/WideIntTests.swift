@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rejoin
 
-// Apple platforms have `Int128` from 2024 on only.
+// On Apple platforms, `Int128` requires the releases of 2024.
 #if !canImport(Darwin)
   /// `WideInt`, compared with the standard library's `Int128`.
   @Suite struct WideIntTests {
@@ -95,7 +95,7 @@ import Testing
       return try result.get()
     }
 
-    /// The bytes are those of the zigzag of an `Int128`, seven bits a byte.
+    /// The bytes are the zigzag encoding of an `Int128`, in groups of 7 bits.
     @Test func encodesAsInt128() throws {
       for number in Self.numbers {
         var rest = UInt128(bitPattern: number << 1 ^ number >> 127)
@@ -116,7 +116,7 @@ import Testing
       [UInt8](repeating: 0xff, count: 18) + [0x04],
       [UInt8](repeating: 0xff, count: 19) + [0x00], [0x80, 0x00], [0x80],
     ])
-    func refusesOtherBytes(_ bytes: [UInt8]) {
+    func refusesMalformedBytes(_ bytes: [UInt8]) {
       #expect(throws: WireError.self) { try read(bytes) }
     }
   }

@@ -14,7 +14,7 @@ import Testing
     )
   }
 
-  @Test func theLaterSumsStay() {
+  @Test func mergeKeepsLaterSums() {
     let old = PNCounter(entries: [entry(1, 3, 9, 0), entry(2, 1, 4, 0)])
     let new = PNCounter(entries: [entry(1, 4, 9, 5), entry(3, 1, 1, 0)])
     let join = PNCounter(
@@ -23,8 +23,7 @@ import Testing
     #expect(new.merging(old) == join)
   }
 
-  /// A reset arrives together with the changes that it cancels.
-  @Test func resetBringsTheChangesThatItCancels() {
+  @Test func resetIncludesCanceledChanges() {
     var reset = PNCounter(entries: [entry(1, 2, 7, 0)])
     reset.reset()
     let old = PNCounter(entries: [entry(1, 1, 3, 0)])
@@ -32,7 +31,7 @@ import Testing
     #expect(old.merging(reset).entries == [entry(1, 2, 7, 0)])
   }
 
-  @Test func aDeviceUsedTwiceKeepsTheGreaterSums() {
+  @Test func mergeKeepsGreaterSumsOfForkedDevice() {
     let a = PNCounter(entries: [entry(1, 2, 7, 1)])
     let b = PNCounter(entries: [entry(1, 2, 7, 4)])
     let c = PNCounter(entries: [entry(1, 2, 8, 0)])
@@ -42,7 +41,7 @@ import Testing
     #expect(c.merging(b) == c)
   }
 
-  @Test func aResetOfWhatWasObserved() {
+  @Test func resetCancelsOnlyObservedChanges() {
     var counter = PNCounter(entries: [entry(1, 1, 3, 0)])
     let observed = counter
     #expect(
@@ -59,8 +58,8 @@ import Testing
     #expect(counter.value == 0)
   }
 
-  /// What was observed may be ahead of what is held.
-  @Test func aResetOfWhatHasNotArrived() {
+  /// The observed counter can be ahead of the stored one.
+  @Test func resetIncludesObservedMissingChanges() {
     var counter = PNCounter(entries: [entry(1, 1, 3, 0)])
     counter.cancel(observed: PNCounter(entries: [entry(1, 2, 7, 0)]))
     #expect(counter.value == 0)
@@ -77,7 +76,7 @@ import Testing
     #expect(counter.dots[DeviceID(3)] == 2)
   }
 
-  @Test func whetherSumsBearAChange() {
+  @Test func addRefusesOverflowingSums() {
     var counter = PNCounter(entries: [entry(1, 1, .max - 1, .max)])
     #expect(counter.entry(of: DeviceID(1)).canAdd(1, 0))
     #expect(!counter.entry(of: DeviceID(1)).canAdd(2, 0))
@@ -89,7 +88,7 @@ import Testing
     #expect(counter == before)
   }
 
-  @Test func theLastSequenceNumber() {
+  @Test func addStopsAtLastSequenceNumber() {
     var counter = PNCounter(entries: [entry(1, .max - 1, 0, 0)])
     #expect(counter.add(1, 0, on: DeviceID(1)) == entry(1, .max, 1, 0))
     #expect(counter.add(1, 0, on: DeviceID(1)) == nil)

@@ -37,7 +37,7 @@ extension Act {
 }
 
 @Suite(.encodes) struct PNCounterOracleTests {
-  @Test func resetsCancelWhatTheyHadSeen() {
+  @Test func resetsCancelSeenIncrements() {
     let rules = Scripts.Rules(
       initial: PNCounter(),
       act: { counter, device, _, random in
@@ -63,7 +63,7 @@ extension Act {
 }
 
 @Suite(.encodes) struct PNCounterTests {
-  @Test func theExampleInTheDocumentation() throws {
+  @Test func documentationExampleHolds() throws {
     var steps = PNCounter()
     try steps.increment(by: 1200, on: phone)
     var copy = steps
@@ -74,7 +74,7 @@ extension Act {
     #expect("\(steps)" == "800")
   }
 
-  @Test func twoConcurrentResetsCancelOnce() throws {
+  @Test func concurrentResetsCancelOnce() throws {
     var steps = PNCounter()
     try steps.increment(by: 10, on: phone)
     var copy = steps
@@ -83,7 +83,7 @@ extension Act {
     #expect(steps.merging(copy).value == 0)
   }
 
-  @Test func aResetCancelsIncrementsThatArriveAfterIt() throws {
+  @Test func resetCancelsIncrementsArrivingLater() throws {
     var steps = PNCounter()
     let late = try steps.increment(by: 10, on: phone)
     let reset = steps.reset()
@@ -93,7 +93,7 @@ extension Act {
     #expect(other.value == 0)
   }
 
-  @Test func settingIsAResetAndOneChange() throws {
+  @Test func settingShowsTargetValue() throws {
     for target in [0, 7, -7, .max, .min] as [Int64] {
       var counter = PNCounter()
       try counter.increment(by: 3, on: phone)
@@ -104,7 +104,7 @@ extension Act {
     }
   }
 
-  @Test func anOverflowThrowsAndChangesNothing() throws {
+  @Test func overflowThrowsWithoutChange() throws {
     var counter = PNCounter()
     try counter.increment(by: .max, on: phone)
     let before = counter
@@ -120,7 +120,7 @@ extension Act {
     #expect("\(overflow)".contains("new device"))
   }
 
-  @Test func afterAnOverflowAnotherDeviceGoesOn() throws {
+  @Test func otherDeviceCountsAfterOverflow() throws {
     var counter = PNCounter()
     try counter.increment(by: .max, on: phone)
     counter.reset()
@@ -131,7 +131,7 @@ extension Act {
     #expect(counter.value == 5)
   }
 
-  @Test func theSumIsExactAndThenClamped() throws {
+  @Test func valueClampsExactSum() throws {
     var counter = PNCounter()
     try counter.increment(by: .max, on: phone)
     try counter.increment(by: .max, on: tablet)
@@ -145,7 +145,7 @@ extension Act {
     #expect(counter.value == .min)
   }
 
-  @Test func addingNothingIsAChange() throws {
+  @Test func incrementByZeroChangesCounter() throws {
     var counter = PNCounter()
     try counter.increment(by: 0, on: phone)
     #expect(counter != PNCounter())

@@ -23,8 +23,8 @@ import Testing
       memo: memo)
   }
 
-  /// Every pair of prefixes and folds of one device's entries.
-  @Test func joinsOfAllPrefixesAndFolds() {
+  /// Checks every pair of prefixes and folds of one device's entries.
+  @Test func joinKeepsLongerPrefixAndGreaterFold() {
     let amounts: [Int64] = [1, 20, 300, 4000]
     for (a, b) in pairs(of: amounts) {
       var join = a
@@ -45,7 +45,7 @@ import Testing
     return parts.flatMap { a in parts.map { (a, $0) } }
   }
 
-  @Test func aFoldStopsAtTheEntriesThereAre() {
+  @Test func foldStopsAtLastEntry() {
     var part = line([1, 20])
     for count in [1, 9, .max, 0] as [UInt64] {
       part.fold(upTo: count)
@@ -56,7 +56,7 @@ import Testing
     #expect(part.tail.isEmpty)
   }
 
-  @Test func foldingGoesOnWhereItStopped() {
+  @Test func foldingContinuesAfterLastFold() {
     var part = line([1, 20, 300, 4000], folded: 2)
     part.fold(upTo: 3)
     #expect(part == line([1, 20, 300, 4000]))
@@ -64,7 +64,7 @@ import Testing
     #expect(part.tail.map(\.amount) == [4000])
   }
 
-  @Test func cancellingFoldsAndSubtracts() {
+  @Test func cancelingFoldsAndSubtracts() {
     var part = line([1, 20, 300])
     part.cancel(line([1, 20]))
     #expect(part.total == 300)
@@ -73,22 +73,22 @@ import Testing
     #expect(part.count == 3)
   }
 
-  @Test func cancellingEntriesOfAForkedDeviceCancelsThoseHeld() {
+  @Test func cancelingForkedDeviceCancelsStoredEntries() {
     var (one, other) = (line([5], folded: 1), line([3], folded: 1))
     other.cancel(other)
     one.merge(other)
     #expect((one.sum, one.cancellation.sum) == (5, 3))
     one.cancel(one)
     #expect(one.total == 0)
-    // An observed entry of the other history that lost.
+    // The observed entry is from another history.
     var loser = line([3])
     loser.cancel(line([9]))
     #expect(loser.total == 0)
   }
 
-  /// A fragment leaves out the sum of what it continues, which is another one
-  /// where two histories have one device ID.
-  @Test func fragmentOfAnotherHistoryChangesOnlyTheDecision() {
+  /// A fragment omits the sum of the entries before it, and two histories of
+  /// one device ID can differ in that sum.
+  @Test func fragmentOfAnotherHistoryChangesOnlyDecision() {
     var part = line([1])
     let other = DeviceEntries(
       folded: 1, sum: 0, cancellation: Cancellation(upTo: 1, sum: 9), tail: [])
@@ -99,7 +99,7 @@ import Testing
     #expect(part.total == 0)
   }
 
-  @Test func cancellingLessChangesNothing() {
+  @Test func cancelingFewerEntriesChangesNothing() {
     var part = line([1, 20, 300])
     part.cancel(line([1, 20]))
     let before = part
@@ -107,7 +107,7 @@ import Testing
     #expect(part == before)
   }
 
-  @Test func theGreaterCancellationStays() {
+  @Test func mergeKeepsGreaterCancellation() {
     var (a, b) = (line([1, 20, 300]), line([1, 20, 300]))
     a.cancel(line([1]))
     b.cancel(line([1, 20]))
@@ -119,9 +119,8 @@ import Testing
     }
   }
 
-  /// An observer who was shown less than has been folded since cancels only
-  /// what was shown.
-  @Test func aFoldBeyondWhatWasShownIsNotCancelled() {
+  /// The ledger was folded beyond the observed entries.
+  @Test func cancelingKeepsUnobservedFoldedEntries() {
     var lines = Ledger()
     let device = DeviceID(1)
     lines.append(5, memo: nil, at: Dot(device, 1), time: .zero)
@@ -136,7 +135,7 @@ import Testing
     #expect(!lines.hasContent)
   }
 
-  @Test func aSaveMayAppendSeveralEntries() {
+  @Test func saveAppendsSeveralEntries() {
     var lines = Ledger()
     let device = DeviceID(1)
     for (n, amount) in [(2, 1), (2, 20), (5, 300)] as [(UInt64, Int64)] {
@@ -149,8 +148,8 @@ import Testing
     #expect(lines.dots == [device: 5])
   }
 
-  /// Entries are immutable; only a forked device has two at one place.
-  @Test func theGreaterOfTwoEntriesInOnePlaceStays() {
+  /// Only a forked device has two entries at one index.
+  @Test func mergeKeepsGreaterEntryAtOneIndex() {
     let rising = [
       entry(1, 1), entry(1, 2), entry(1, 2, memo: .int(1)),
       entry(1, 0, at: 2), entry(2, -9),
@@ -169,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func twoFoldsOfOneLengthKeepTheGreaterSum() {
+  @Test func mergeKeepsGreaterSumOfEqualFolds() {
     let (a, b) = (line([1], folded: 1), line([2], folded: 1))
     for (x, y) in [(a, b), (b, a)] {
       var join = x
@@ -178,8 +177,8 @@ import Testing
     }
   }
 
-  /// Two cancellations of equally many entries of a forked device.
-  @Test func twoCancellationsOfOneLengthKeepTheGreaterSum() {
+  /// Two histories of one device cancel equally many entries.
+  @Test func mergeKeepsGreaterSumOfEqualCancellations() {
     var (a, b) = (line([1], folded: 1), line([2], folded: 1))
     for part in [1, 2] as [Int64] {
       let whole = line([part])
@@ -193,8 +192,8 @@ import Testing
     }
   }
 
-  /// The observed entries may not have arrived here.
-  @Test func cancellingWhatHasNotArrivedCancelsItAll() {
+  /// The observed ledger can be ahead of the stored one.
+  @Test func cancelingIncludesObservedMissingEntries() {
     var part = line([1])
     part.cancel(line([1, 20]))
     #expect(part.count == 2)
@@ -203,7 +202,7 @@ import Testing
     #expect(part.total == 300)
   }
 
-  @Test func entriesOfOneTimeComeByDeviceAndThenBySequence() {
+  @Test func entriesOfOneTimeSortByDeviceThenSequence() {
     var lines = Ledger()
     for device in (1...8).reversed() as ReversedCollection<ClosedRange<UInt64>>
     {

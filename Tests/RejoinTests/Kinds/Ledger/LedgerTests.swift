@@ -7,7 +7,7 @@ private let phone = DeviceID(1)
 private let tablet = DeviceID(2)
 private let time = Timestamp(milliseconds: 1)
 
-/// The amount of an entry; `nil` is a fold, which has no delta.
+/// The amount of an entry, or `nil` for a fold, which does not have a delta.
 private typealias Scripts = SeenHistory<Ledger, Int64?>
 
 extension Known<Int64?> {
@@ -19,12 +19,12 @@ extension Known<Int64?> {
     return counts
   }
 
-  /// The amounts that a device has appended, in order.
+  /// The amounts that a device appended, in order.
   fileprivate func amounts(of device: DeviceID) -> [Int64] {
     deeds.filter { $0.device == device }.compactMap(\.act)
   }
 
-  /// What is not folded is the end of what was appended.
+  /// Returns a complaint if the ledger contradicts the known deeds.
   fileprivate func complaint(_ ledger: Ledger) -> String? {
     if ledger.total != total { return "\(ledger.total), not \(total)" }
     if ledger.counts != counts { return "\(ledger.counts), not \(counts)" }
@@ -40,7 +40,7 @@ extension Known<Int64?> {
 }
 
 @Suite(.encodes) struct LedgerTests {
-  @Test func totalsNeverCountTwiceWhoeverFoldsWhat() {
+  @Test func totalsCountEachEntryOnceAfterFolds() {
     let rules = Scripts.Rules(
       initial: Ledger(),
       act: { ledger, device, _, random in
@@ -56,7 +56,7 @@ extension Known<Int64?> {
     #expect(Scripts.complaints(rules, seeds: 0..<400) == [])
   }
 
-  @Test func theExampleInTheDocumentation() {
+  @Test func documentationExampleHolds() {
     var cash = Ledger()
     cash.append(100, memo: .string("float"), on: phone, at: time)
     cash.append(-30, on: phone, at: time)
@@ -67,7 +67,7 @@ extension Known<Int64?> {
     #expect(cash.counts == [phone: 2])
   }
 
-  @Test func aFoldStopsAtTheEntriesThereAre() {
+  @Test func foldStopsAtLastEntry() {
     var cash = Ledger()
     cash.append(1, on: phone, at: time)
     cash.append(2, on: phone, at: time)
@@ -81,7 +81,7 @@ extension Known<Int64?> {
     #expect(cash.entries.isEmpty)
   }
 
-  @Test func aFoldIsNotCompared() {
+  @Test func equalityIgnoresFolds() {
     var cash = Ledger()
     cash.append(1, on: phone, at: time)
     cash.append(2, on: phone, at: time)
@@ -93,7 +93,7 @@ extension Known<Int64?> {
     #expect(folded != cash)
   }
 
-  @Test func entriesComeInTheOrderOfTimeThenDevice() {
+  @Test func entriesSortByTimeThenDevice() {
     var cash = Ledger()
     cash.append(1, on: tablet, at: Timestamp(milliseconds: 2))
     cash.append(2, on: phone, at: Timestamp(milliseconds: 2))
@@ -101,7 +101,7 @@ extension Known<Int64?> {
     #expect(cash.entries.map(\.amount) == [3, 2, 1])
   }
 
-  @Test func theTotalIsExactAndThenClamped() {
+  @Test func totalClampsExactSum() {
     var cash = Ledger()
     cash.append(.max, on: phone, at: time)
     cash.append(.max, on: tablet, at: time)

@@ -19,7 +19,7 @@ extension Known<Write> {
     deeds.max { ($0.act.time, $0.device) < ($1.act.time, $1.device) }
   }
 
-  /// What a write at `time` must be stamped so that its author sees it.
+  /// Returns the timestamp that makes a write at `time` win for its author.
   fileprivate func stamp(_ time: Timestamp) -> Timestamp {
     guard let last else { return time }
     return max(time, Timestamp(rawValue: last.act.time.rawValue + 1))
@@ -27,7 +27,7 @@ extension Known<Write> {
 }
 
 @Suite(.encodes) struct LWWRegisterTests {
-  @Test func theGreatestWriteIsShown() {
+  @Test func registerShowsGreatestWrite() {
     let rules = Scripts.Rules(
       initial: LWWRegister(),
       act: { register, device, known, random in
@@ -45,7 +45,7 @@ extension Known<Write> {
     #expect(Scripts.complaints(rules, seeds: 0..<400) == [])
   }
 
-  @Test func aLaterWriteIsShownWhateverTheClockSays() throws {
+  @Test func laterWriteWinsDespiteEarlierTime() throws {
     var theme = LWWRegister<String>()
     try theme.write("dark", on: tablet, at: Timestamp(milliseconds: 5))
     try theme.write("light", on: phone, at: Timestamp(milliseconds: 1))
@@ -53,7 +53,7 @@ extension Known<Write> {
     #expect(theme.author == phone)
   }
 
-  @Test func theGreaterDeviceSettlesEqualTimes() throws {
+  @Test func greaterDeviceWinsAtEqualTimes() throws {
     var mine = LWWRegister<String>()
     var theirs = LWWRegister<String>()
     try mine.write("z", on: phone, at: .zero)
@@ -62,7 +62,7 @@ extension Known<Write> {
     #expect(theirs.merging(mine).value == "a")
   }
 
-  @Test func aWriteAboveTheMaximumThrowsAndChangesNothing() throws {
+  @Test func writeAboveMaximumThrowsWithoutChange() throws {
     var theme = LWWRegister<String>()
     try theme.write("dark", on: phone, at: .max)
     let before = theme
@@ -76,7 +76,7 @@ extension Known<Write> {
     #expect("\(LWWRegister<String>.Exhausted())".contains("new register"))
   }
 
-  @Test func unsettingIsAWrite() throws {
+  @Test func unsettingReplacesEarlierWrite() throws {
     var theme = LWWRegister<String>()
     try theme.write("dark", on: phone, at: Timestamp(milliseconds: 5))
     let before = theme

@@ -13,7 +13,7 @@ private struct Write {
 }
 
 extension Known<Write> {
-  /// The writes that no known write has superseded.
+  /// The writes that no known write superseded.
   fileprivate var siblings: [Deed<Write>] {
     deeds.filter { deed in
       !deeds.contains { $0.act.superseded.contains(deed.number) }
@@ -58,7 +58,7 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
     random.number(below: 6) == 0 ? nil : "w\(random.number(below: 1000))"
   }
 
-  @Test func plainWrites() {
+  @Test func plainWriteSupersedesKnownWrites() {
     let rules = Scripts.Rules(
       initial: MVRegister(),
       act: { register, device, known, random in
@@ -71,8 +71,8 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
     #expect(Scripts.complaints(rules, seeds: 0..<400) == [])
   }
 
-  /// The author of a write has observed an earlier state of the replica.
-  @Test func observedWrites() {
+  /// The author of a write observed an earlier state of the replica.
+  @Test func observedWriteSupersedesObservedWrites() {
     let rules = Scripts.Rules(
       initial: MVRegister(),
       act: { register, device, known, random in
@@ -89,7 +89,7 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
     #expect(Scripts.complaints(rules, seeds: 0..<400) == [])
   }
 
-  /// The deeds that a clock contains, counting those of each device.
+  /// Returns the deeds that a clock contains.
   private func observedDeeds(
     _ known: Known<Write>, _ clock: VectorClock
   ) -> Set<Int> {

@@ -12,7 +12,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
 }
 
 @Suite(.encodes) struct MVRegisterTests {
-  @Test func theExampleInTheDocumentation() {
+  @Test func documentationExampleHolds() {
     var title = MVRegister<String>()
     title.write("Draft", on: phone, at: at(1))
     var copy = title
@@ -24,7 +24,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(title.author == tablet)
   }
 
-  @Test func aLaterWriteIsShownWhateverTheClocksSay() {
+  @Test func laterWriteWinsDespiteEarlierTime() {
     var register = MVRegister<String>()
     register.write("ahead", on: phone, at: .max)
     register.write("after", on: tablet, at: .zero)
@@ -34,7 +34,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(register.value == "mine")
   }
 
-  @Test func theGreaterDeviceSettlesEqualTimes() {
+  @Test func greaterDeviceWinsAtEqualTimes() {
     var mine = MVRegister<String>()
     var theirs = MVRegister<String>()
     mine.write("z", on: phone, at: at(1))
@@ -43,8 +43,8 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(theirs.merging(mine).value == "a")
   }
 
-  /// The order "clock first, then time, then device" would be a circle here.
-  @Test func everyOrderOfArrivalShowsTheSame() {
+  /// The order "clock, then time, then device" is cyclic for these writes.
+  @Test func arrivalOrderDoesNotChangeWinner() {
     var a = MVRegister<String>()
     a.write("first", on: phone, at: at(30))
     var b = a
@@ -58,7 +58,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     }
   }
 
-  @Test func unsetNullAndAValueAreThreeThings() {
+  @Test func registerDistinguishesUnsetNullAndValue() {
     var register = MVRegister<Value>()
     #expect(register.value == nil)
     register.write(.null, on: phone, at: at(1))
@@ -70,7 +70,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(register.author == phone)
   }
 
-  @Test func conflictsAreDistinctAndLeaveOutTheShownValue() {
+  @Test func conflictsAreDistinctAndExcludeShownValue() {
     var all = MVRegister<String>()
     for (n, word) in ["b", "a", "b", "a", "z"].enumerated() {
       var other = MVRegister<String>()
@@ -84,7 +84,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(all.merging(echo).conflicts == ["a", "b"])
   }
 
-  @Test func anObservedWriteLeavesUnobservedSiblings() {
+  @Test func observedWriteKeepsUnobservedSiblings() {
     var register = MVRegister<String>()
     register.write("base", on: phone, at: at(1))
     let observed = register.clock
@@ -96,7 +96,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(register.conflicts == ["theirs"])
   }
 
-  @Test func aDeltaCarriesItsOwnWriteOnly() {
+  @Test func deltaContainsOnlyOwnWrite() {
     var register = MVRegister<String>()
     register.write("theirs", on: tablet, at: at(1))
     let delta = register.write("mine", on: phone, at: at(2), observed: [:])
@@ -106,7 +106,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(delta.clock == [phone: 1])
   }
 
-  @Test func anObservedWriteIsStampedByOneTickOnly() {
+  @Test func observedWriteIsOneTickLaterThanSibling() {
     var register = MVRegister<String>()
     register.write("theirs", on: tablet, at: at(9))
     register.write("mine", on: phone, at: at(2), observed: [:])
@@ -116,7 +116,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(register.merging(between).value == "later")
   }
 
-  @Test func anObservedWriteKeepsItsTimeWhereItIsAlreadyShown() {
+  @Test func winningObservedWriteKeepsItsTime() {
     var register = MVRegister<String>()
     register.write("theirs", on: phone, at: at(9))
     register.write("mine", on: tablet, at: at(9), observed: [:])
@@ -126,7 +126,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(register.merging(same).value == "rival")
   }
 
-  @Test func atTheMaximumASiblingThatOutranksIsSuperseded() {
+  @Test func writeAtMaximumTimeSupersedesOutrankingSibling() {
     var register = MVRegister<String>()
     register.write("max", on: watch, at: .max)
     var low = MVRegister<String>()
@@ -137,8 +137,8 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(register.conflicts == ["low"])
   }
 
-  /// A sibling at the maximum that the write outranks by its device stays.
-  @Test func atTheMaximumASiblingThatIsOutrankedStays() {
+  /// The write outranks the sibling by its device.
+  @Test func writeAtMaximumTimeKeepsOutrankedSibling() {
     var register = MVRegister<String>()
     register.write("watch", on: watch, at: .max)
     var other = MVRegister<String>()
@@ -149,10 +149,8 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(register.conflicts == ["phone"])
   }
 
-  /// A delta that arrives before the one it follows leaves a gap.
-  ///
-  /// A plain write supersedes its sibling all the same.
-  @Test func aPlainWriteSupersedesWhatLiesBeyondAGap() {
+  /// A delta leaves a gap if it arrives before an earlier delta.
+  @Test func plainWriteSupersedesSiblingBeyondGap() {
     var author = MVRegister<String>()
     author.write("one", on: phone, at: at(1))
     author.write("two", on: phone, at: at(2))
@@ -167,7 +165,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(reader.conflicts.isEmpty)
   }
 
-  @Test func equalityIsByBytes() {
+  @Test func equalityComparesBytes() {
     var mine = MVRegister<String>()
     var theirs = MVRegister<String>()
     mine.write("\u{e9}", on: phone, at: at(1))

@@ -4,7 +4,7 @@
 import Testing
 
 @Suite struct StampedTests {
-  @Test func valuesFirstThenTimes() {
+  @Test func orderComparesValuesBeforeTimes() {
     let steps: [Stamped] = [
       Stamped(nil, at: .zero), Stamped(nil, at: .max),
       Stamped(.null, at: .zero), Stamped(.int(1), at: .max),

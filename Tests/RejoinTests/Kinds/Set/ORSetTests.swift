@@ -8,7 +8,7 @@ private let tablet = DeviceID(2)
 
 private typealias Scripts = SeenHistory<ORSet<String>, SetAct>
 
-/// What was done to an element of a set.
+/// An insertion or a removal of an element.
 struct SetAct {
   let element: String
   let isAdded: Bool
@@ -49,7 +49,7 @@ extension Known<SetAct> {
     #expect(Scripts.complaints(rules, seeds: 0..<400) == [])
   }
 
-  @Test func theExampleInTheDocumentation() {
+  @Test func documentationExampleHolds() {
     var tags = ORSet<String>()
     tags.insert("runner", on: phone)
     var copy = tags
@@ -60,7 +60,7 @@ extension Known<SetAct> {
     #expect(tags.contains("runner"))
   }
 
-  @Test func aRemovalLeavesNothingBehindButItsDot() {
+  @Test func removalLeavesOnlyItsDot() {
     var tags = ORSet<String>()
     tags.insert("runner", on: phone)
     let before = tags
@@ -72,15 +72,14 @@ extension Known<SetAct> {
     #expect(tags.isEmpty)
   }
 
-  @Test func removingAnAbsentElementTakesADot() {
+  @Test func removingAbsentElementTakesDot() {
     var tags = ORSet<String>()
     tags.remove("runner", on: phone)
     #expect(tags.clock == [phone: 1])
     #expect(tags.isEmpty)
   }
 
-  /// An element on both sides may still have lost some of its dots.
-  @Test func anElementOnBothSidesLosesTheDotsThatWereSeen() {
+  @Test func elementOnBothSidesLosesSeenDots() {
     var mine = ORSet<String>()
     mine.insert("a", on: phone)
     var theirs = ORSet<String>()
@@ -98,7 +97,7 @@ extension Known<SetAct> {
     #expect(mine.merging(last).isEmpty)
   }
 
-  @Test func elementsAreToldApartByBytes() {
+  @Test func elementsDifferByBytes() {
     var words = ORSet<String>()
     words.insert("\u{e9}", on: phone)
     words.insert("e\u{301}", on: phone)
@@ -111,7 +110,7 @@ extension Known<SetAct> {
     #expect(!words.contains("\u{e9}"))
   }
 
-  @Test func zerosAreOneElementAndSoAreNaNs() {
+  @Test func signedZerosAndNaNsAreEqualElements() {
     var numbers = ORSet<Double>()
     numbers.insert(0, on: phone)
     numbers.insert(-0.0, on: phone)

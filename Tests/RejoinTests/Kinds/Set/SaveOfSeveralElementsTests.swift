@@ -5,7 +5,7 @@ import Testing
 
 /// One save may insert several elements under one dot.
 @Suite struct SaveOfSeveralElementsTests {
-  @Test func eachElementIsRemovedByItself() {
+  @Test func removalKeepsOtherElementsOfSave() {
     let dot = Dot(DeviceID(1), 1)
     var field = Causal<ORSetStore>()
     field.update(at: dot) {
