@@ -59,7 +59,7 @@ import _RejoinVerification
 
   /// One list after each record, and one after many.
   @Test(arguments: [1, 700])
-  func recordsBetweenOthersAreListedInOrder(_ step: Int) throws {
+  func listingSortsRecordsInsertedBetweenOthers(_ step: Int) throws {
     var random = SeededRandom(seed: UInt64(step))
     let replica = replica(1)
     var ids: [RecordID] = []
@@ -78,7 +78,7 @@ import _RejoinVerification
 
   /// Whatever was created, deleted, undeleted and joined.
   @Test(arguments: 0..<40 as Range<UInt64>)
-  func listsArePagesOfWhatExists(_ seed: UInt64) throws {
+  func listingMatchesExistingRecords(_ seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let replicas = [replica(1), replica(2)]
     let ids = ["Kept", "Lost"].flatMap { entity in
@@ -109,7 +109,7 @@ import _RejoinVerification
       ids)
   }
 
-  @Test func nothingIsListedOfAnEntityWithoutRecords() {
+  @Test func listingOfEntityWithoutRecordsIsEmpty() {
     let replica = replica(1)
     #expect(replica.recordIDs(of: "Kept").isEmpty)
     #expect(replica.recordIDs(of: "Kept", after: "a", limit: 1).isEmpty)

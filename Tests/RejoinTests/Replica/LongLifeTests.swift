@@ -9,7 +9,7 @@ import _RejoinVerification
 ///
 ///     REJOIN_TIER=nightly swift test --filter LongLifeTests
 @Suite(.encodes) struct LongLifeTests {
-  @Test func savesOfOneField() throws {
+  @Test func bytesStayBoundedAfterManySaves() throws {
     let count = Tier.isNightly ? 1_000_000 : 20_000
     let replica = Replica.empty(1)
     for n in 0..<count { try replica.edit { $0.name = "\(n)" } }
@@ -19,7 +19,7 @@ import _RejoinVerification
     #expect(replica.state.index.entryCount <= 64)
   }
 
-  @Test func aHubOfManyDevices() throws {
+  @Test func bytesOfHubStayBoundedAfterManyDevices() throws {
     let count: UInt64 = Tier.isNightly ? 4_000 : 300
     let hub = Replica.empty(9)
     for number in 1...count {
@@ -33,7 +33,7 @@ import _RejoinVerification
     #expect(bytes <= 2 * 1024 * 1024 * Int(count) / 4_000)
   }
 
-  @Test func aResolvedConflictIsNotKept() throws {
+  @Test func replicaDoesNotStoreResolvedConflict() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }

@@ -37,7 +37,7 @@ private final class IndexedClocks {
 @Suite struct ChangeIndexTests {
   private let phone = DeviceID(1)
 
-  @Test func aFieldIsFoundByItsLastChange() {
+  @Test func indexFindsFieldByItsLastChange() {
     let clocks = IndexedClocks()
     clocks.insert(1, 1, in: 0)
     clocks.insert(1, 2, in: 1)
@@ -47,7 +47,7 @@ private final class IndexedClocks {
     #expect(clocks.fields(since: [phone: 3]) == [])
   }
 
-  @Test func savesThatArriveOutOfOrderAreFound() {
+  @Test func indexFindsSavesThatArriveOutOfOrder() {
     let clocks = IndexedClocks()
     clocks.insert(1, 5, in: 0)
     #expect(clocks.fields(since: [phone: 4]) == [0])
@@ -56,7 +56,7 @@ private final class IndexedClocks {
     #expect(clocks.fields(since: [phone: 2]) == [0, 1])
   }
 
-  @Test func aFieldThatChangesOftenHidesNoOther() {
+  @Test func frequentlyChangedFieldDoesNotHideOthers() {
     let clocks = IndexedClocks()
     clocks.insert(1, 1, in: 0)
     for n in 2...20 { clocks.insert(1, UInt64(n), in: 1) }
@@ -68,7 +68,7 @@ private final class IndexedClocks {
   }
 
   /// However often a field is written, the index takes no more for it.
-  @Test func staleEntriesAreDroppedUnasked() {
+  @Test func indexDropsStaleEntries() {
     var index = ChangeIndex()
     let location = FieldPosition(record: 0, name: 1)
     for n in 1...10_000 as ClosedRange<UInt64> {
@@ -80,7 +80,7 @@ private final class IndexedClocks {
     #expect(index.last(of: phone) == 10_000)
   }
 
-  @Test func fieldOfManyDevicesIsFoundOnce() {
+  @Test func indexFindsFieldOfManyDevicesOnce() {
     let clocks = IndexedClocks()
     for device in 1...100 as ClosedRange<UInt64> {
       clocks.insert(device, 1, in: 0)
@@ -93,7 +93,7 @@ private final class IndexedClocks {
 
   /// Whatever is noted in whatever order, and asked for in between.
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func itIsTheInverseOfTheClocks(_ seed: UInt64) {
+  func indexInvertsFieldClocks(_ seed: UInt64) {
     var random = SeededRandom(seed: seed)
     let clocks = IndexedClocks()
     for _ in 0..<60 {

@@ -58,7 +58,7 @@ import _RejoinVerification
     return clone
   }
 
-  @Test func partThatShowsForkDoesNotEndTheTransfer() throws {
+  @Test func partThatShowsForkDoesNotEndTransfer() throws {
     let clone = try clone()
     let first = try part(clone, to: tablet)
     #expect(first.forkedDevices.isEmpty && first.hasAdvanced)
@@ -100,7 +100,7 @@ import _RejoinVerification
 
   /// A later save of the first history arrives between two parts, so the two
   /// entries no longer contradict each other.
-  @Test func laterSaveOfFirstHistoryDoesNotEndTheTransfer() throws {
+  @Test func laterSaveOfFirstHistoryDoesNotEndTransfer() throws {
     let clone = try copies()
     phone.tell(tablet)
     // The relay does not know the clone's earlier digests.
@@ -127,7 +127,7 @@ import _RejoinVerification
   }
 
   /// Another device sends parts of the first history in between.
-  @Test func partOfFirstHistoryKeepsTheFlag() throws {
+  @Test func partOfFirstHistoryKeepsFlag() throws {
     let clone = try copies()
     let other = Replica.empty(4)
     phone.tell(tablet)
@@ -147,7 +147,7 @@ import _RejoinVerification
     #expect(name(tablet, "d") == "phone" && name(tablet, "g") == "clone")
   }
 
-  @Test func wholeDeltaFromFirstSaveTakesTheFlagOfPrefix() throws {
+  @Test func wholeDeltaFromFirstSaveReportsForkOfPrefix() throws {
     let clone = try copies()
     phone.tell(tablet)
     clone.tell(watch)
@@ -165,7 +165,7 @@ import _RejoinVerification
     #expect(tablet.version.prefixes.isEmpty && name(tablet, "g") == "clone")
   }
 
-  @Test func laterOwnSaveInPartCountsImmediately() throws {
+  @Test func partWithLaterOwnSaveReportsRollbackAndFork() throws {
     let clone = try copies()
     for key in ["h", "i"] { try phone.write(key, value: "phone") }
     phone.tell(watch)
@@ -175,7 +175,7 @@ import _RejoinVerification
     #expect(clone.version.forkedDevices == [phone.device])
   }
 
-  @Test func equivocationIsReportedWithFirstAndLastPart() throws {
+  @Test func firstAndLastPartReportEquivocation() throws {
     let clone = try copies()
     phone.tell(tablet)
     clone.tell(watch)
@@ -187,7 +187,7 @@ import _RejoinVerification
   }
 
   /// The prefix lacks the saves that the version had when it began.
-  @Test func prefixOfVersionDoesNotBecomeOneOfOtherHistory() throws {
+  @Test func prefixDoesNotContinueOtherHistory() throws {
     let clone = try copies()
     try clone.write("d", "h", value: "clone")
     clone.tell(watch)

@@ -34,7 +34,7 @@ import _RejoinVerification
   }
 
   /// Two devices, and a clone of one of them with the same device ID.
-  @Test func reportsAreEqual() throws {
+  @Test func fragmentReportEqualsReportOfWholeField() throws {
     var (fragments, known, changes) = (0, 0, 0)
     for seed in 1...600 as ClosedRange<UInt64> {
       var random = SeededRandom(seed: seed)
@@ -80,7 +80,7 @@ import _RejoinVerification
   }
 
   @Test(arguments: [1, 5000])
-  func entriesThatAddUpToZeroAreChange(_ size: Int) throws {
+  func applyReportsEntriesWithZeroSum(_ size: Int) throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { ada in for _ in 0..<size { ada.pay.append(1, memo: "memo") } }
     b.merge(a)
@@ -95,7 +95,7 @@ import _RejoinVerification
 
   /// A device and its clone append entries of one number and one sum.
   @Test(arguments: [0, Int.max])
-  func replacedEntriesAreChange(_ size: Int) throws {
+  func applyReportsReplacedEntries(_ size: Int) throws {
     let (a, receiver) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.pay.append(1) }
     receiver.merge(a)

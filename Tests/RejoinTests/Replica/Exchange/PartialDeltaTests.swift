@@ -19,7 +19,7 @@ import Testing
     replica[Sailor.self, key]?.miles
   }
 
-  @Test func partsFollowEachOtherInTheOrderOfTheRecords() throws {
+  @Test func partsFollowOrderOfRecords() throws {
     try write(phone, "c", "a", "b")
     #expect(try phone.nextPart(to: newcomer).recordIDs.map(\.key) == ["a"])
     let parts = phone.sendParts(to: newcomer)
@@ -48,7 +48,7 @@ import Testing
     #expect(newcomer.version == phone.version)
   }
 
-  @Test func theVersionWaitsAndItsPrefixGrows() throws {
+  @Test func partsExtendPrefixBeforeVersion() throws {
     try write(phone, "a", "b", "c")
     newcomer.apply(try phone.nextPart(to: newcomer))
     #expect(newcomer.version.vectorClock.isEmpty)
@@ -63,7 +63,7 @@ import Testing
       newcomer.version.prefixes.map(\.through) == [RecordID("Sailor", "b")])
   }
 
-  @Test func anotherSenderGoesOn() throws {
+  @Test func otherSenderContinuesTransfer() throws {
     try write(phone, "a", "b", "c", "d")
     phone.tell(tablet)
     newcomer.apply(try phone.nextPart(to: newcomer))
@@ -75,7 +75,7 @@ import Testing
   }
 
   /// One has later saves of a device than the other.
-  @Test func theLesserOfTwoSendersSavesIsComplete() throws {
+  @Test func senderWithFewerSavesCompletesThem() throws {
     try write(phone, "a", "b", "c")
     phone.tell(tablet)
     try write(phone, "a", "c")
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// Two devices that upload at the same time do not hold each other up.
-  @Test func transfersOfDifferentDevicesAreApart() throws {
+  @Test func transfersOfTwoDevicesDoNotInterfere() throws {
     try write(phone, "a", "b", "c")
     try write(tablet, "a", "b", "c")
     var count = 0
@@ -106,7 +106,7 @@ import Testing
   }
 
   /// With an end far off and one near, all records after the near one are sent.
-  @Test func differentEndsContinueAtTheFirst() throws {
+  @Test func partContinuesAtFirstPrefixEnd() throws {
     try write(phone, "a", "b", "c", "d")
     for _ in 0..<3 { newcomer.apply(try phone.nextPart(to: newcomer)) }
     try write(tablet, "a", "b", "d")
@@ -125,7 +125,7 @@ import Testing
     #expect(areEqual(tablet, newcomer))
   }
 
-  @Test func savesInBetweenFollowAfterTheLastPart() throws {
+  @Test func savesDuringTransferFollowLastPart() throws {
     try write(phone, "a", "b")
     newcomer.apply(try phone.nextPart(to: newcomer))
     try write(phone, "a", "c")
@@ -140,7 +140,7 @@ import Testing
     #expect(areEqual(phone, newcomer))
   }
 
-  @Test func aPartThatDoesNotContinueIsAGap() throws {
+  @Test func partWithoutItsPrefixReportsGap() throws {
     try write(phone, "a", "b", "c")
     let helper = Replica.empty(3)
     helper.apply(try phone.nextPart(to: helper))
@@ -160,7 +160,7 @@ import Testing
     #expect(areEqual(phone, newcomer))
   }
 
-  @Test func aPartThatSkipsOneIsAGap() throws {
+  @Test func partAfterSkippedPartReportsGap() throws {
     try write(phone, "a", "b", "c", "d")
     let helper = Replica.empty(3)
     for one in [helper, newcomer] { one.apply(try phone.nextPart(to: one)) }
@@ -172,7 +172,7 @@ import Testing
     #expect(areEqual(phone, newcomer))
   }
 
-  @Test func aDoubledPartChangesNothing() throws {
+  @Test func repeatedPartChangesNothing() throws {
     try write(phone, "a", "b", "c")
     let parts = phone.sendParts(to: newcomer)
     let half = Replica.empty(3)
@@ -189,7 +189,7 @@ import Testing
     #expect(newcomer.state.encoded() == before)
   }
 
-  @Test func aWholeDeltaIsCompleteAndEndsThePrefix() throws {
+  @Test func wholeDeltaEndsPrefix() throws {
     try write(phone, "a", "b")
     newcomer.apply(try phone.nextPart(to: newcomer))
     try write(phone, "a")
@@ -200,7 +200,7 @@ import Testing
   }
 
   /// Two replicas with the same prefix send each other nothing.
-  @Test func equalPrefixesAreNotSent() throws {
+  @Test func deltaOmitsEqualPrefix() throws {
     try write(phone, "a", "b", "c")
     let other = Replica.empty(3)
     for one in [newcomer, other] { one.apply(try phone.nextPart(to: one)) }
@@ -215,7 +215,7 @@ import Testing
     #expect(miles(other, "b") == 1)
   }
 
-  @Test func aPrefixIsStoredWithTheReplica() throws {
+  @Test func replicaStateStoresPrefix() throws {
     try write(phone, "a", "b", "c")
     let empty = newcomer.state
     newcomer.apply(try phone.nextPart(to: newcomer))
@@ -232,7 +232,7 @@ import Testing
   }
 
   /// A prefix that continues one history of a device must not continue the other.
-  @Test func aForkEndsThePrefixOfItsDevice() throws {
+  @Test func forkEndsPrefixOfItsDevice() throws {
     let clone = Replica.empty(1)
     let (early, hub, other) = (
       Replica.empty(3), Replica.empty(4), Replica.empty(5)
@@ -263,7 +263,7 @@ import Testing
 
   /// The receiver knows of a fork and the sender does not, so that their versions
   /// never agree.
-  @Test func theLoopEndsThoughADeviceIsForked() throws {
+  @Test func transferEndsDespiteForkedDevice() throws {
     try write(phone, "a", "b")
     let clone = Replica.opening(phone.state, token: phone.restoreToken, as: 1)
     try write(phone, "a")
@@ -277,7 +277,7 @@ import Testing
   }
 
   /// Above its limit, the list of fields ahead is left out.
-  @Test func theLoopEndsThoughManyFieldsAreAhead() throws {
+  @Test func transferEndsDespiteManyFieldsAhead() throws {
     try phone.save { transaction in
       for i in 0...ReplicaVersion.fieldsAheadLimit {
         transaction[Sailor.self, "\(i)"].name = "n"
@@ -289,7 +289,7 @@ import Testing
     #expect(tablet.sendParts(to: newcomer, bytes: 20_000).count == 1)
   }
 
-  @Test func onlyASingleRecordExceedsTheLimit() throws {
+  @Test func onlySingleRecordExceedsLimit() throws {
     for i in 0..<300 {
       try phone.save { transaction in
         let sailor = transaction[Sailor.self, "\(i % 60)"]
@@ -319,7 +319,7 @@ import Testing
   }
 
   /// The list of devices alone has more bytes than the limit.
-  @Test func limitBoundsRecordsBesideManyDevices() throws {
+  @Test func limitDoesNotCountListOfDevices() throws {
     for number in 100..<400 as Range<UInt64> {
       let other = Replica.empty(number)
       try write(other, "\(number)a", "\(number)b")
@@ -400,7 +400,7 @@ import Testing
   }
 
   /// The search for many changes and that for few changes find the same parts.
-  @Test func partsAreTheSameHoweverTheyAreFound() throws {
+  @Test func bothSearchesFindSameParts() throws {
     try phone.save { transaction in
       for i in 0..<10_100 { transaction[Sailor.self, "\(i)"].name = "n" }
     }

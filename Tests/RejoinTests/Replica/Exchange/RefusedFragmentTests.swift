@@ -27,7 +27,7 @@ import Testing
     return deltas
   }
 
-  @Test func aFragmentThatAssumesTooMuchIsRefused() throws {
+  @Test func applyRefusesFragmentWithMissingBasis() throws {
     let deltas = try deltas { sailor, i in sailor.tags.insert("\(i)") }
     let report = b.apply(deltas[1])
     let place = FieldLocation(record: Sailor.ada, field: tags)
@@ -45,7 +45,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func aRecordOfWhichAllIsRefusedDoesNotComeIntoBeing() throws {
+  @Test func refusedFragmentDoesNotCreateRecord() throws {
     let deltas = try deltas { sailor, i in sailor.tags.insert("\(i)") }
     let part = try #require(
       deltas[1].split(into: 2).first { part in
@@ -56,7 +56,7 @@ import Testing
     #expect(b.stored.records.isEmpty)
   }
 
-  @Test func anIntervalWaitsForWhatWasRefused() throws {
+  @Test func intervalAwaitsRefusedFragment() throws {
     // The second device's saves are all known, but not those of the first.
     try a.edit { $0.tags.insert("a") }
     let c = Replica.empty(3)
@@ -72,7 +72,7 @@ import Testing
     #expect(areEqual(b, c))
   }
 
-  @Test func anIntervalOfWhatTheFieldHasSeenDoesNotWait() throws {
+  @Test func intervalDoesNotAwaitSavesThatFieldHasSeen() throws {
     let (c, d) = (Replica.empty(3), Replica.empty(4))
     for replica in [c, d] { replica.fragmentSize = 0 }
     try a.edit { $0.tags.insert("a") }
@@ -92,7 +92,7 @@ import Testing
     #expect(areEqual(c, d))
   }
 
-  @Test func whatIsKnownOfAFragmentIsTakenByDevice() throws {
+  @Test func applyTakesKnownDevicesOfFragment() throws {
     try a.edit { $0.miles.increment(by: 1) }
     let c = Replica.empty(3)
     c.fragmentSize = 0
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func entriesAreMissingThoughTheClockSaysThatTheyAreHere(
+  func applyDetectsMissingEntriesDespiteClock(
     hasSome: Bool
   ) throws {
     let deltas = try deltas { sailor, i in sailor.pay.append(Int64(i + 1)) }
@@ -136,7 +136,7 @@ import Testing
     #expect(b.ada?.pay == (hasSome ? 9 : 0))
   }
 
-  @Test func aFieldThatAForkedDeviceHasTouchedIsSentAsAWhole() throws {
+  @Test func deltaSendsWholeFieldOfForkedDevice() throws {
     try b.edit { $0.tags.insert("0") }
     a.merge(b)
     // As a fragment, so that nothing else keeps the field whole.

@@ -64,7 +64,7 @@ import Testing
         == Set([relayed.device] + first.intervals.keys.filter(\.isImport)))
   }
 
-  @Test func prefixOfOwnSavesGoesOnBeforeAnother() throws {
+  @Test func prefixOfOwnSavesContinuesBeforeOthers() throws {
     try write(tablet, "a", "b", "c")
     tablet.sendParts(to: laptop, count: 1)
     tablet.tell(phone)
@@ -91,7 +91,7 @@ import Testing
 
   // MARK: Unfinished transfers
 
-  @Test func prefixIsSentOn() throws {
+  @Test func senderRelaysPrefix() throws {
     try write(phone, "a", "b", "c", "d")
     phone.sendParts(to: tablet, count: 2)
     let parts = tablet.sendParts(to: laptop)
@@ -108,7 +108,7 @@ import Testing
     #expect(areEqual(phone, laptop))
   }
 
-  @Test func prefixGoesOnFromTheEndOfTheReceiver() throws {
+  @Test func relayedPrefixContinuesAtEndOfReceiver() throws {
     try write(phone, "a", "b", "c", "d")
     phone.sendParts(to: tablet, count: 3)
     phone.sendParts(to: laptop, count: 1)
@@ -122,7 +122,7 @@ import Testing
     #expect(tablet.delta(since: laptop.version, byteLimit: 1) == nil)
   }
 
-  @Test func shorterPrefixOfTheSameSavesIsNotSent() throws {
+  @Test func senderDoesNotRelayShorterPrefixOfSameSaves() throws {
     try write(phone, "a", "b", "c", "d")
     phone.sendParts(to: tablet, count: 1)
     phone.sendParts(to: laptop, count: 3)
@@ -130,7 +130,7 @@ import Testing
   }
 
   /// A later end counts more than later saves.
-  @Test func longerPrefixOfEarlierSavesGoesOn() throws {
+  @Test func senderRelaysLongerPrefixOfEarlierSaves() throws {
     try write(phone, "a", "b", "c", "d", name: "1")
     phone.sendParts(to: tablet, count: 3)
     try write(phone, "a", name: "2")
@@ -148,7 +148,7 @@ import Testing
     #expect(areEqual(laptop, tablet))
   }
 
-  @Test func laterSavesOfTheSameRecordsAreSentOn() throws {
+  @Test func senderRelaysLaterSavesOfSameRecords() throws {
     try write(phone, "a", "b", "c", name: "1")
     phone.sendParts(to: tablet, count: 2)
     try write(phone, "a", "b", name: "2")
@@ -161,7 +161,7 @@ import Testing
 
   /// The receiver has the saves of one device in more records than those of the
   /// other.
-  @Test func devicesWithAnotherStartFollow() throws {
+  @Test func devicesWithOtherStartFollow() throws {
     let watch = Replica.empty(4)
     try write(phone, "a", "c", "d")
     try write(watch, "b", "c", "d")
@@ -179,7 +179,7 @@ import Testing
     #expect(areEqual(laptop, tablet))
   }
 
-  @Test func prefixOfCompleteSavesIsNotSent() throws {
+  @Test func senderDoesNotRelayPrefixOfCompleteSaves() throws {
     try write(phone, "a", "b")
     phone.sendParts(to: tablet, count: 1)
     phone.tell(laptop)
@@ -210,7 +210,7 @@ import Testing
   }
 
   /// Large fields are sent whole or as new parts, since what the receiver has.
-  @Test func largeFieldsOfAPrefixAreSentOn() throws {
+  @Test func senderRelaysLargeFieldsOfPrefix() throws {
     try phone.save { transaction in
       for i in 0..<100 { transaction[Sailor.self, "a"].tags.insert("\(i)") }
     }
@@ -228,7 +228,7 @@ import Testing
   }
 
   /// A receiver with two histories needs all of both.
-  @Test func prefixOfForkedDeviceIsNotSentOn() throws {
+  @Test func senderDoesNotRelayPrefixOfForkedDevice() throws {
     try write(phone, "a", "b", "c")
     let clone = Replica.opening(
       phone.state, token: RestoreToken(phone.state), as: 7)
@@ -247,7 +247,7 @@ import Testing
     #expect(areEqual(laptop, tablet))
   }
 
-  @Test func contradictingPrefixIsNotSentOn() throws {
+  @Test func senderDoesNotRelayContradictingPrefix() throws {
     try write(phone, "a", "b", "c")
     let clone = Replica.opening(
       phone.state, token: RestoreToken(phone.state), as: 7)

@@ -17,7 +17,7 @@ import _RejoinVerification
     return Replica.opening(state, token: token, as: 7)
   }
 
-  @Test func theRollbackStaysAtItsFirstSave() throws {
+  @Test func reportsRepeatLastSaveBeforeRollbackUntilNextSave() throws {
     let clone = try clone()
     let b = Replica.empty(2)
     let parts = try #require(a.delta()).split(into: 1)
@@ -37,14 +37,14 @@ import _RejoinVerification
     #expect(clone.merge(b).lastSaveBeforeRollback == nil)
   }
 
-  @Test func aForkIsReportedOnce() throws {
+  @Test func mergeReportsForkOnce() throws {
     let clone = try clone()
     #expect(a.tell(clone).forkedDevices == [a.device])
     try a.edit { $0.miles.increment() }
     #expect(a.tell(clone).forkedDevices.isEmpty)
   }
 
-  @Test func shownLaterOwnSaveForcesNewDeviceAndForksNothing() throws {
+  @Test func recordVersionWithLaterOwnSaveForcesNewDeviceWithoutFork() throws {
     let clone = try clone()
     let report = clone.recordVersion(a.version, of: a.device)
     #expect(report.lastSaveBeforeRollback == Dot(a.device, 1))
@@ -54,7 +54,7 @@ import _RejoinVerification
   }
 
   /// A peer that may only read shows 50 devices with digests of its own.
-  @Test func shownVersionForksNoDevice() throws {
+  @Test func recordVersionDoesNotForkDevices() throws {
     let hub = Replica.empty(60)
     let devices = (1...50).map { Replica.empty($0) }
     for device in devices {
@@ -79,7 +79,7 @@ import _RejoinVerification
     #expect(hub.ada?.miles == 100)
   }
 
-  @Test func aDeviceThatHasNotSavedIsNotForked() throws {
+  @Test func rollbackWithoutOwnSavesDoesNotForkDevice() throws {
     _ = try clone()
     let fresh = Replica.opening(
       Replica.empty(1).state, token: Replica.empty(1).restoreToken, as: 7)
@@ -91,7 +91,7 @@ import _RejoinVerification
 
   /// A fork is learned from any device that knows of it, and is no new
   /// equivocation.
-  @Test func aForkIsLearnedFromOthers() throws {
+  @Test func mergeReportsForkFoundByAnotherDevice() throws {
     let (b, c) = (Replica.empty(2), Replica.empty(3))
     // Its own first save is not compared with that of another device.
     try c.edit { $0.name = "c" }
@@ -108,7 +108,7 @@ import _RejoinVerification
     #expect(c.version.forkedDevices == [a.device])
   }
 
-  @Test func aRollbackIsKnownAfterReopening() throws {
+  @Test func reopenedReplicaRemembersRollback() throws {
     let clone = Replica.empty(1)
     try a.edit { $0.name = "a" }
     clone.recordVersion(a.version, of: a.device)

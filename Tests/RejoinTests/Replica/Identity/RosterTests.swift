@@ -23,7 +23,7 @@ import Testing
     a.apply(try #require(d.delta(since: a.version)).split(into: 2)[0])
   }
 
-  @Test func whoHasSavedOrWasEnrolledIsOnTheRoster() throws {
+  @Test func rosterListsSavingAndEnrolledDevices() throws {
     #expect(a.roster.isEmpty)
     try meet()
     try b.enroll(DeviceID(9), name: "spare")
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// Of whom a part of a message has arrived has saved, too.
-  @Test func aDeviceIsKnownByAPart() throws {
+  @Test func rosterListsDeviceKnownFromPart() throws {
     try d.edit { ($0.name, $0.rank) = ("d", "r") }
     let parts = try #require(d.delta()).split(into: 2)
     a.apply(parts[0])
@@ -42,13 +42,13 @@ import Testing
     #expect(a.roster == [d.device])
   }
 
-  @Test func anImportIsNotOnTheRoster() throws {
+  @Test func rosterDoesNotListImport() throws {
     try a.importRows { $0[Sailor.self, "eve"].name = "Eve" }
     #expect(a.roster.isEmpty)
     #expect(a.version.vectorClock.entries.count == 1)
   }
 
-  @Test func stabilityDoesNotAwaitARetiredDevice() throws {
+  @Test func retireRemovesDeviceFromRoster() throws {
     try meet()
     try a.retire(d.device)
     a.tell(b)
@@ -59,14 +59,14 @@ import Testing
   }
 
   /// An enrolled device that was never used can be retired, too.
-  @Test func aDeviceThatNeverSavedIsRetiredAtZero() throws {
+  @Test func retireRemovesEnrolledDeviceWithoutSaves() throws {
     try a.enroll(DeviceID(9))
     #expect(a.roster == [a.device, DeviceID(9)])
     try a.retire(DeviceID(9))
     #expect(a.roster == [a.device])
   }
 
-  @Test func theLateSavesOfARetiredDeviceAreJoinedAndReported() throws {
+  @Test func mergeJoinsAndReportsLateSavesOfRetiredDevice() throws {
     try meet()
     try d.edit { $0.miles.increment(by: 10) }
     try a.retire(d.device)
@@ -84,7 +84,7 @@ import Testing
   }
 
   /// The device that retires it has a part of a later save that others lack.
-  @Test func retiringIncludesFieldsAheadOfTheVersion() throws {
+  @Test func retireIncludesFieldsAheadOfVersion() throws {
     try meet()
     try tellHalf()
     try a.retire(d.device)
@@ -95,7 +95,7 @@ import Testing
     #expect(d.tell(a).reactivatedDevices == [d.device])
   }
 
-  @Test func ofTwoRetirementsTheLaterSaveCounts() throws {
+  @Test func retirementsKeepLaterSave() throws {
     try meet()
     try d.edit { $0.name = "late" }
     d.tell(b)
@@ -108,7 +108,7 @@ import Testing
 
   /// An innocent device's save arrives although it has heard one field of a device
   /// that somebody else retired.
-  @Test func aFieldOfARetiredDeviceHoldsNothingUp() throws {
+  @Test func retirementDoesNotDelaySavesOfOtherDevices() throws {
     try meet()
     try tellHalf()
     try a.save { $0[Sailor.self, "cid"].name = "cid" }
@@ -120,7 +120,7 @@ import Testing
     #expect(areEqual(a, b, d))
   }
 
-  @Test func theFirstSaveUnderANewDeviceRetiresTheOldOne() throws {
+  @Test func firstSaveUnderNewDeviceRetiresOldDevice() throws {
     try meet()
     let reopened = Replica.opening(d.state, token: nil, as: 7)
     #expect(
@@ -136,7 +136,7 @@ import Testing
   }
 
   /// The device to retire is not forgotten between opening and saving.
-  @Test func theOldDeviceIsRetiredAfterReopeningTwice() throws {
+  @Test func saveAfterReopeningTwiceRetiresOldDevice() throws {
     try meet()
     let once = Replica.opening(d.state, token: nil, as: 7)
     let bytes = once.state.encoded()
@@ -146,14 +146,14 @@ import Testing
     #expect(again.retirements == [d.device: 1])
   }
 
-  @Test func aDeviceThatNeverSavedLeavesNothingToRetire() throws {
+  @Test func saveDoesNotRetireOldDeviceWithoutSaves() throws {
     let fresh = Replica.opening(Replica.empty(5).state, token: nil, as: 7)
     try fresh.edit { $0.name = "first" }
     #expect(fresh.retirements.isEmpty)
     #expect(fresh.allRecordIDs == [Sailor.ada])
   }
 
-  @Test func retiredOwnDeviceIsOnNoRoster() throws {
+  @Test func rostersDoNotListRetiredOwnDevice() throws {
     try meet()
     try a.retire(a.device)
     #expect(!a.roster.contains(a.device))
@@ -172,7 +172,7 @@ import Testing
     #expect(b.roster.contains(a.device))
   }
 
-  @Test func deviceWhoseIDIsInUseRetiresAtItsLastSave() throws {
+  @Test func retireOfIDInUseRecordsItsLastSave() throws {
     let clone = Replica.opening(a.state, token: a.restoreToken, as: 7)
     try a.edit { $0.miles.increment() }
     a.tell(clone)

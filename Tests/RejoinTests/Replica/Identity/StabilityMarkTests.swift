@@ -10,7 +10,7 @@ import Testing
   private let b = DeviceID(2)
   private let c = DeviceID(3)
 
-  @Test func aMarkIsPassedByShowingAllOfIt() {
+  @Test func devicePassesMarkByShowingAllItsSaves() {
     var stability = Stability()
     stability.record([a: 1], of: b, holding: [a: 2], mayPass: true)
     #expect(stability.mark == [a: 2])
@@ -20,7 +20,7 @@ import Testing
     #expect(stability.passed == [b])
   }
 
-  @Test func theMarkIsStableWhenAllHavePassed() {
+  @Test func markBecomesStableWhenAllDevicesPass() {
     var stability = Stability()
     stability.record([a: 2], of: b, holding: [a: 2], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 3]) == nil)
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// Before anything is held there is nothing to pass.
-  @Test func aDeviceThatShowedNothingHasPassedNothing() {
+  @Test func emptyVersionDoesNotPassMark() {
     var stability = Stability()
     stability.record([:], of: b, holding: [:], mayPass: true)
     stability.record([a: 1], of: c, holding: [a: 1], mayPass: true)
@@ -44,12 +44,12 @@ import Testing
     #expect(stability.passed == [c])
   }
 
-  @Test func aDeviceThatAwaitsNoneIsCertain() {
+  @Test func advanceWithoutAwaitedDevicesReturnsHeldSaves() {
     var stability = Stability()
     #expect(stability.advance([], holding: [a: 3]) == [a: 3])
   }
 
-  @Test func aLesserCutDoesNotLowerTheCut() throws {
+  @Test func recordVersionDoesNotLowerCut() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.name = "a" }
     try a.purgeDeletedRecords()
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A fork need not exchange deltas with its original.
-  @Test func aForkKnowsWhatItsOriginalHolds() throws {
+  @Test func forkCountsSavesOfOriginalAsStable() throws {
     let a = Replica.empty(1)
     try a.edit { $0.name = "a" }
     let fork = a.fork(as: DeviceID(8))

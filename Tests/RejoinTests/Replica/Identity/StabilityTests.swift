@@ -14,7 +14,7 @@ import Testing
     other.merge(one)
   }
 
-  @Test func nothingIsStableBeforeEverybodyHasShownIt() throws {
+  @Test func cutAwaitsAllDevicesOnRoster() throws {
     try a.enroll(d.device)
     try a.edit { $0.name = "a" }
     sync(a, b)
@@ -28,7 +28,7 @@ import Testing
     #expect(a.stabilityCut == [a.device: 2, b.device: 1])
   }
 
-  @Test func whatBothHaveShownIsStable() throws {
+  @Test func cutContainsSavesShownByBothDevices() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     for _ in 0..<3 { sync(a, b) }
@@ -38,14 +38,14 @@ import Testing
     #expect(a.stabilityCut == [a.device: 1, b.device: 1])
   }
 
-  @Test func aDeviceAloneHoldsEverythingForCertain() throws {
+  @Test func purgeOnSingleDeviceRaisesCut() throws {
     try a.edit { $0.name = "a" }
     try a.purgeDeletedRecords()
     #expect(a.stabilityCut == [a.device: 1])
   }
 
   /// Devices that meet only at a hub learn from it what is stable.
-  @Test func theCutTravelsThroughAHub() throws {
+  @Test func cutTravelsThroughHub() throws {
     let hub = Replica.empty(9)
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
@@ -60,7 +60,7 @@ import Testing
   }
 
   /// A hub is on no roster, and a device need not know its ID.
-  @Test func acknowledgingTheVersionOfAHubSharesItsCut() throws {
+  @Test func recordVersionTakesCutOfHub() throws {
     let hub = Replica.empty(9)
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// A peer's stability cut counts as far as its saves are here.
-  @Test func theCutIsNeverBeyondTheVersion() throws {
+  @Test func cutDoesNotExceedVersion() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     for _ in 0..<3 { sync(a, b) }
@@ -102,7 +102,7 @@ import Testing
     #expect(d.stabilityCut == [a.device: 1, b.device: 1])
   }
 
-  @Test func theCutNeverFalls() throws {
+  @Test func cutDoesNotFall() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     for _ in 0..<3 { sync(a, b) }
@@ -120,7 +120,7 @@ import Testing
   }
 
   /// A device that only sends holds the cut back until it is retired.
-  @Test func stabilityDoesNotAwaitARetiredDevice() throws {
+  @Test func cutDoesNotAwaitRetiredDevice() throws {
     try d.edit { $0.miles.increment() }
     d.tell(a)
     try a.edit { $0.miles.increment() }
@@ -133,7 +133,7 @@ import Testing
   }
 
   /// A fork knows that its original holds what it holds itself.
-  @Test func aForkHasSeenItsOriginal() throws {
+  @Test func cutOfForkContainsSavesOfOriginal() throws {
     try a.edit { $0.name = "a" }
     let fork = a.fork(as: DeviceID(8))
     try fork.edit { $0.name = "fork" }
@@ -182,7 +182,7 @@ import Testing
   /// The cut rests on saves that its first holder has.
   ///
   /// One of them may be an edit that keeps a deleted record.
-  @Test func cutIsTakenOnlyWithTheSavesThatItRestsOn() throws {
+  @Test func recordVersionIgnoresCutWithoutItsSaves() throws {
     let c = Replica.empty(3)
     try a.edit { $0.name = "a" }
     for other in [b, c] {

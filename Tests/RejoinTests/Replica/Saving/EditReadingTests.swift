@@ -16,7 +16,7 @@ private struct Note: Entity {
       makeDeviceID: { DeviceID(99) })
   }
 
-  @Test func aRecordDeletedInTheSaveReadsAsUnset() throws {
+  @Test func recordDeletedInSaveReadsAsUnset() throws {
     let replica = replica()
     try replica.save { $0[Note.self, "a"].text = "old" }
     try replica.save { transaction in
@@ -40,7 +40,7 @@ private struct Note: Entity {
     return replica
   }
 
-  @Test func anExhaustedFieldKeepsNothingFromBeingPurged() throws {
+  @Test func exhaustedFieldDoesNotPreventPurge() throws {
     let other = Replica(
       device: DeviceID(2), schema: [Note.self], wallClock: WallClock { 1000 },
       makeDeviceID: { DeviceID(99) })

@@ -100,7 +100,7 @@ import Testing
 
   /// The edit as shown alone would leave the sibling.
   @Test(arguments: [false, true])
-  func saveSupersedesWhatAnyEditHasSeen(isLast: Bool) throws {
+  func saveSupersedesWritesThatAnyEditHasSeen(isLast: Bool) throws {
     try a.edit { $0.name = "a" }
     let shown = a.recordForEditing(Sailor.ada)[name]
     try b.edit { $0.name = "b" }

@@ -78,7 +78,7 @@ import Testing
 
   /// A pull stores the row under a key that contains the names of the entity
   /// and the server.
-  @Test func pullRefusesKeyThatItsMemoryCannotHave() throws {
+  @Test func pullRefusesKeyTooLongForItsMemory() throws {
     let key = String(repeating: "k", count: 1006)
     // The other key contains "6:1006:Sailor" and the name of the server.
     let error = SaveError.keyTooLong(

@@ -38,7 +38,7 @@ import Testing
     #expect(b.ada == nil)
   }
 
-  @Test func undoOfCreationSeesLaterDeletion() throws {
+  @Test func undoOfCreationLeavesLaterDeletion() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     let creation = try a.save(undoable: "Create") {
       $0[Sailor.self, "ada"].name = "ada"
@@ -52,7 +52,7 @@ import Testing
     #expect(marks(of: Sailor.ada, in: a).map(\.dot) == [Dot(a.device, 2)])
   }
 
-  @Test func redoOfCreationIsPreventedAfterAnnouncement() throws {
+  @Test func announcementPreventsRedoOfCreation() throws {
     let a = Replica.empty(1)
     let nights = FieldKey("nights", .counter)
     try a.save(undoable: "Create") {
@@ -68,7 +68,7 @@ import Testing
 
   /// This device dropped the contents while another one created the record
   /// again, so an edit supersedes the mark of the purge.
-  @Test func undoOfEditKeepsRecordBesidePurge() throws {
+  @Test func undoOfEditKeepsRecordRecreatedDuringPurge() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.write("ada", value: "old")
     settle(a, b)
@@ -107,7 +107,7 @@ import Testing
   }
 
   /// The redo left the record deleted, by another device.
-  @Test func undoOfRedoLeavesRecordThatAnotherDeviceRestored() throws {
+  @Test func undoOfRedoKeepsRecordUndeletedByOtherDevice() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.save(undoable: "Create") { $0[Berth.self, "b"].name = "b" }
     settle(a, b)
@@ -126,7 +126,7 @@ import Testing
   }
 
   /// The same history with and without purges.
-  @Test func historiesWithPurgesShowTheSame() throws {
+  @Test func purgesDoNotChangeShownRecords() throws {
     var ends: [Twins.End: Int] = [:]
     for seed in 1...400 as ClosedRange<UInt64> {
       var twins = Twins(seed: seed)

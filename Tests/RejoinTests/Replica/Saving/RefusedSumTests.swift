@@ -10,7 +10,7 @@ import Testing
     [(count, .counter), (entries, .ledger)]
   }
 
-  @Test func decodingRefusesDecisionThatNoSaveMakes() throws {
+  @Test func decodingRefusesInvalidDecision() throws {
     for (content, kind) in kinds {
       let text = undo(change(content, of: field(kind)))
       for wrong in ["+1", "01", "-0", "", "7.0", "a", "\(WideInt.max)0"] {
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func decodingRefusesSumThatNoChangesHave() throws {
+  @Test func decodingRefusesSumOutOfRange() throws {
     let (two, three) = ("18446744073709551616", "27670116110564327424")
     for (kind, content, sums) in [
       (

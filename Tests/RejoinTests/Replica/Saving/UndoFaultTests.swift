@@ -36,7 +36,7 @@ import Testing
   }
 
   /// Two clones undo one save, of which one has heard more.
-  @Test func digestsOfClonesThatUndoDifferently() throws {
+  @Test func digestsOfClonesDifferAfterDifferentUndos() throws {
     try phone.edit { $0.name = nil }
     settle(phone, watch)
     let mine = try save { $0.name = "Ada" }
@@ -64,7 +64,7 @@ import Testing
   }
 
   /// An undone creation is no purge of what somebody has added.
-  @Test func undoneCreationUnderDeleteWins() throws {
+  @Test func undoOfCreationDoesNotPurgeElementsOfOthers() throws {
     let id = RecordID("Berth", "b")
     let tags = FieldKey("tags", .set)
     let mine = try phone.save { transaction in
@@ -90,7 +90,7 @@ import Testing
   }
 
   /// Two have created one record, and each undoes that.
-  @Test func bothUndoTheirCreation() throws {
+  @Test func undosOfBothCreationsDeleteRecord() throws {
     let mine = try save { $0.name = "Ada" }
     let theirs = try save(on: watch) { $0.tags.insert("x") }
     settle(phone, watch)
@@ -102,7 +102,7 @@ import Testing
   }
 
   /// The second save was made in a context that knew of no record.
-  @Test func bothSavesOfOneHistoryAreUndone() throws {
+  @Test func historyUndoesBothCreationsOfRecord() throws {
     let shown = phone.recordForEditing(ada)
     var history = UndoHistory()
     history.append(try save { $0.name = "Ada" })
@@ -121,7 +121,7 @@ import Testing
   /// An undone creation is a deletion, and the rule decides whether it hides a
   /// creation that was unknown to its author.
   @Test(arguments: ["Berth", "Sailor"])
-  func undoneCreationMeetsAnother(_ entity: String) throws {
+  func undoneCreationFollowsDeletionRule(_ entity: String) throws {
     let id = RecordID(entity, "b")
     let name = FieldKey("name", .register)
     let mine = try phone.save { transaction in
@@ -136,7 +136,7 @@ import Testing
   }
 
   /// What comes back has the time that it had.
-  @Test func undoneAtOnceWhatWasShownIsShown() throws {
+  @Test func undoRestoresShownValueAndConflict() throws {
     let key = Sailor().name.key
     try phone.edit { $0.name = "Ada" }
     let shown = phone.recordForEditing(ada)
@@ -154,7 +154,7 @@ import Testing
   }
 
   /// A context clears elements that are no longer stored.
-  @Test func clearingWhatWasSeen() throws {
+  @Test func undoOfClearingKeepsLaterInsertion() throws {
     let key = Sailor().roles.key
     try phone.edit { $0.roles.insert("x") }
     let shown = phone.recordForEditing(ada)
@@ -178,7 +178,7 @@ import Testing
   }
 
   /// Another save has the number of one that was not stored.
-  @Test func aReopenedStateThatLacksTheSave() throws {
+  @Test func undoLeavesWriteUnderNumberOfLostSave() throws {
     try phone.edit { $0.rank = "r" }
     let (state, token) = (phone.state, phone.restoreToken)
     let mine = try save { $0.name = "Ada" }  // could not be written
@@ -191,7 +191,7 @@ import Testing
   }
 
   /// Another save has the number of one that was not stored.
-  @Test func aReopenedStateThatLacksTheCount() throws {
+  @Test func undoLeavesCounterUnderNumberOfLostSave() throws {
     try phone.edit { $0.rank = "r" }
     let (state, token) = (phone.state, phone.restoreToken)
     let mine = try save { $0.miles.increment(by: 5) }
@@ -203,7 +203,7 @@ import Testing
   }
 
   /// A sum that no few entries have stays.
-  @Test func aHostileLedger() throws {
+  @Test func undoOfHostileLedgerAddsFewBytes() throws {
     let device = DeviceID(7)
     let ledger = Ledger(lines: [
       device: DeviceEntries(
@@ -238,7 +238,7 @@ import Testing
   }
 
   /// A later reset by somebody else had seen what this one reset.
-  @Test func aLaterResetByAnother() throws {
+  @Test func undoLeavesCounterResetByAnotherDevice() throws {
     try watch.edit { $0.miles.increment(by: 5) }
     settle(phone, watch)
     let without = Replica(
@@ -256,7 +256,7 @@ import Testing
   }
 
   /// Saves of one record are undone in another order, which leaves no mark.
-  @Test func marksDoNotPileUp() throws {
+  @Test func undosOfEarlierSavesLeaveNoMarks() throws {
     let saves = try (0..<20).map { i in
       try save { $0.tags.insert("\(i)") }
     }
@@ -266,7 +266,7 @@ import Testing
   }
 
   /// The save that took the number need not be the last one.
-  @Test func anEarlierSaveUnderTheNumber() throws {
+  @Test func undoDetectsReusedNumberBeforeLastSave() throws {
     try phone.edit { $0.rank = "r" }
     let (state, token) = (phone.state, phone.restoreToken)
     let mine = try save { $0.miles.increment(by: 5) }

@@ -24,7 +24,7 @@ import Testing
     try phone.undo(#require(report.undo)).unrevertedFields.map(\.field.name)
   }
 
-  @Test func aSaveAlone() throws {
+  @Test func undoRevertsSingleSave() throws {
     let report = try phone.save { transaction in
       transaction.isUndoable = true
       transaction[Sailor.self, "ada"].name = "Lovelace"
@@ -37,7 +37,7 @@ import Testing
   }
 
   /// The undo of a save that is not the next one is a save like any other.
-  @Test func undoOfAnEarlierSaveCountsAsASave() throws {
+  @Test func undoOfEarlierSaveCountsAsSave() throws {
     var history = UndoHistory()
     let first = try save { $0.name = "Ada" }
     history.append(first)
@@ -48,7 +48,7 @@ import Testing
     #expect(history.saves.done.count == 3)
   }
 
-  @Test func oneSaveAfterAnother() throws {
+  @Test func historyUndoesAndRedoesSavesInOrder() throws {
     var history = UndoHistory()
     for name in ["Ada", "Lovelace"] {
       history.append(
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// A save that the history does not know stays.
-  @Test func whatALaterSaveHasChangedStays() throws {
+  @Test func undoLeavesFieldsOfLaterSave() throws {
     let first = try save { ada in
       (ada.name, ada.rank) = ("Ada", "dark")
       ada.miles.increment(by: 5)
@@ -97,7 +97,7 @@ import Testing
 
   /// The cancellation stays as a whole if a later one decided on more entries of
   /// one device.
-  @Test func undoLeavesCancellationThatALaterOneExtends() throws {
+  @Test func undoLeavesCancellationExtendedByLaterOne() throws {
     func cancel(_ replica: Replica) throws -> SaveReport {
       try replica.save { transaction in
         transaction.isUndoable = true
@@ -118,7 +118,7 @@ import Testing
     #expect(phone.ada?.pay == 0)
   }
 
-  @Test func nothingToSaveIsNoSave() throws {
+  @Test func undoWithoutEffectSavesNothing() throws {
     _ = try save { $0.name = "Ada" }
     let touched = try phone.save { transaction in
       transaction.isUndoable = true
@@ -139,7 +139,7 @@ import Testing
   }
 
   /// A deletion undone, after the first save was, under a device that has changed.
-  @Test func underAnotherDevice() throws {
+  @Test func undoRevertsSavesAfterDeviceChange() throws {
     var history = UndoHistory()
     history.append(try save { $0.name = "Ada" })
     history.append(
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func amountsHaveOpposites() throws {
+  @Test func undoRevertsExtremeAmounts() throws {
     let large = try save { ada in
       ada.miles.increment(by: .max)
       ada.pay.append(.min)
@@ -167,7 +167,7 @@ import Testing
   }
 
   /// A context that saw only some of the amounts has reset only those.
-  @Test func aResetOfWhatWasSeen() throws {
+  @Test func undoOfResetRestoresSeenAmounts() throws {
     _ = try save { $0.miles.increment(by: 5) }
     let shown = phone.recordForEditing(ada)
     let key = Sailor().miles.key
@@ -184,7 +184,7 @@ import Testing
   }
 
   /// What others wrote is shown as if the save had not been made.
-  @Test func othersStay() throws {
+  @Test func undoKeepsConcurrentWritesOfOthers() throws {
     let tablet = Replica.empty(3)
     _ = try save { $0.name = "Ada" }
     settle(phone, watch, tablet)
@@ -199,7 +199,7 @@ import Testing
   }
 
   /// An element that several saves remove, one after another, or drop.
-  @Test func whatWasEmptiedTwice() throws {
+  @Test func undoRestoresElementsRemovedTwice() throws {
     var history = UndoHistory()
     var before: [[String]] = []
     let recreate = { (transaction: Transaction) -> Void in
@@ -228,7 +228,7 @@ import Testing
   }
 
   /// Somebody's reset stays, although a later one is undone.
-  @Test func whatAnotherHasResetStays() throws {
+  @Test func undoKeepsResetOutsideHistory() throws {
     var history = UndoHistory()
     history.append(try save { $0.miles.increment(by: 5) })
     try phone.edit { $0.miles.reset() }
@@ -245,7 +245,7 @@ import Testing
 
   /// Whoever undoes writes nothing of what others have said, so that it goes when its
   /// author undoes it, too.
-  @Test func whatOthersSaidIsNotCopied() throws {
+  @Test func undoDoesNotCopyWritesOfOthers() throws {
     _ = try save { $0.name = "Ada" }
     settle(phone, watch)
     let mine = try save { ada in
@@ -267,7 +267,7 @@ import Testing
   }
 
   /// A deletion that had seen the save's mark stays, whatever is undone.
-  @Test func aLaterDeletionStays() throws {
+  @Test func undoKeepsLaterDeletion() throws {
     _ = try phone.save { $0[Berth.self, "1"].name = "first" }
     let report = try phone.save { transaction in
       transaction.isUndoable = true
@@ -283,7 +283,7 @@ import Testing
   }
 
   /// Its amounts are not there, so they cannot be taken back.
-  @Test func aSaveThatTheReplicaLacks() throws {
+  @Test func undoOfMissingSaveLeavesAmounts() throws {
     _ = try save { $0.name = "Ada" }
     settle(phone, watch)
     let report = try save { ada in
@@ -296,7 +296,7 @@ import Testing
     #expect(watch.ada?.miles == 0)
   }
 
-  @Test func undoReturnsSumThatNoChangeHas() throws {
+  @Test func undoReturnsSumBeyondInt64() throws {
     for _ in 0..<2 { _ = try save { $0.miles.increment(by: .max) } }
     let reset = try save { $0.miles.reset() }
     #expect(try undo(reset) == [])
@@ -305,7 +305,7 @@ import Testing
   }
 
   /// The own change stays if it cannot be undone, and so does the reset.
-  @Test func undoThatWouldOverflowLeavesReset() throws {
+  @Test func overflowingUndoLeavesReset() throws {
     _ = try save { $0.miles.increment() }
     let mine = try save { $0.miles.set(to: -7) }
     for _ in 0..<2 { try phone.edit { $0.miles.increment(by: .max) } }
@@ -315,7 +315,7 @@ import Testing
   }
 
   /// Two clones that undo different saves under one dot are found out.
-  @Test func clonesThatUndoDifferently() throws {
+  @Test func mergeReportsDifferentUndosOfClones() throws {
     _ = try save { $0.name = "Ada" }
     let reports = try ["x", "y"].map { role in
       try save { $0.tags.insert(role) }
@@ -331,7 +331,7 @@ import Testing
   }
 
   /// Without the record's mark, and beside those of others.
-  @Test func aDeletionUndoneBesideAnother() throws {
+  @Test func undoOfDeletionKeepsConcurrentDeletion() throws {
     _ = try save { $0.name = "Ada" }
     settle(phone, watch)
     let reports = try [phone, watch].map { replica in
@@ -350,7 +350,7 @@ import Testing
   }
 
   /// What a later undoing has brought back is of somebody else, too.
-  @Test func whatOthersHaveInsertedAsWellStays() throws {
+  @Test func undoKeepsElementInsertedByAnotherDevice() throws {
     var history = UndoHistory()
     _ = try save { $0.name = "Ada" }
     settle(phone, watch)
@@ -367,7 +367,7 @@ import Testing
   }
 
   /// Fields of a deleted record stay as they are, although nobody sees them.
-  @Test func inADeletedRecordNothingIsTakenBack() throws {
+  @Test func undoDoesNotRevertFieldsOfDeletedRecord() throws {
     _ = try save { $0.name = "Ada" }
     let report = try save { $0.name = "Lovelace" }
     settle(phone, watch)
@@ -379,7 +379,7 @@ import Testing
   }
 
   /// A record that was not there before is not there.
-  @Test func whatWasCreatedIsNotThere() throws {
+  @Test func undoOfCreationDeletesRecord() throws {
     let report = try save { $0.pay.append(5) }
     #expect(try undo(report) == [])
     #expect(phone.ada == nil)
@@ -391,7 +391,7 @@ import Testing
   }
 
   /// Whoever undoes an edit beside a deletion does not delete as well.
-  @Test func theDeletionOfAnotherIsNotCopied() throws {
+  @Test func undoDoesNotCopyDeletionOfAnotherDevice() throws {
     try phone.save { $0[Berth.self, "1"].name = "first" }
     settle(phone, watch)
     let mine = try phone.save { transaction in

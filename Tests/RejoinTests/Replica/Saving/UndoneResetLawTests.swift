@@ -140,7 +140,7 @@ import _RejoinVerification
   }
 
   @Test(arguments: [FieldKind.counter, .ledger])
-  func eachChangeCountsAtMostOnce(_ kind: FieldKind) throws {
+  func changesCountAtMostOnce(_ kind: FieldKind) throws {
     var total = Counts()
     for seed in Self.seeds {
       let counts = try run(kind, seed).counts
