@@ -5,7 +5,7 @@ import RejoinTesting
 @testable import Rejoin
 import Testing
 
-/// Who wrote what, for every kind of field.
+/// The authors of values, for every kind of field.
 @Suite(.encodes) struct AuthorsTests {
   private let a = Replica.empty(1, wallClock: ManualClock(1000))
   private let b = Replica.empty(2, wallClock: ManualClock(2000))

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// `UInt64.max` wherever a number is read.
+/// Numbers, times and amounts at their maximum.
 @Suite(.encodes) struct HugeNumberTests {
   private let stranger = DeviceID(9)
 

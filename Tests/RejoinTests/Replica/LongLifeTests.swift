@@ -4,8 +4,7 @@
 import Testing
 import _RejoinVerification
 
-/// What is stored after a long life, and what reading costs then: printed, and the
-/// bytes are bounded.
+/// The size of replicas after many saves, printed and bounded.
 ///
 ///     REJOIN_TIER=nightly swift test --filter LongLifeTests
 @Suite(.encodes) struct LongLifeTests {
@@ -23,7 +22,7 @@ import _RejoinVerification
     let count: UInt64 = Tier.isNightly ? 4_000 : 300
     let hub = Replica.empty(9)
     for number in 1...count {
-      // Spread over all values, as the IDs of devices are.
+      // Device IDs are spread over all values.
       let device = Replica.empty(number &* 0x9e37_79b9_7f4a_7c15)
       try device.save { $0[Berth.self, "\(number)"].name = "b" }
       hub.merge(device)

@@ -21,7 +21,7 @@ import Testing
     #expect(a.ada?.crew == [Reference("bob")])
   }
 
-  /// Both writes show nothing.
+  /// Neither write shows a value.
   @Test func danglingReferenceDoesNotConflictWithUnset() throws {
     let b = Replica.empty(2)
     try a.edit { $0.mentor = Reference("bob") }

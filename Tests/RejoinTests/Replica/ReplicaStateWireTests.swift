@@ -56,7 +56,6 @@ import Testing
     #expect(read.device == DeviceID(4))
   }
 
-  /// A device ID in use elsewhere is replaced after a restart, too.
   @Test func reopenedReplicaReplacesIDInUse() throws {
     let replica = Replica.empty(1)
     try replica.edit { $0.name = "mine" }

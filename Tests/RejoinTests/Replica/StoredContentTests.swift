@@ -7,7 +7,7 @@ import Testing
 @Suite(.encodes) struct StoredContentTests {
   private let own = DeviceID(1)
 
-  /// The device section of a replica that needs no new device ID.
+  /// Returns the device section of a replica that needs no new device ID.
   private func device(skew: UInt64, flags: UInt8) -> WireWriter {
     var section = WireWriter()
     section.device(own)

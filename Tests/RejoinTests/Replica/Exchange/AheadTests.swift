@@ -8,7 +8,7 @@ import Testing
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 
-  /// Three saves of three records, one delta for each record.
+  /// Saves three records, and returns a delta of each.
   private func parts() throws -> [Delta] {
     for key in ["x", "y", "z"] {
       try d.save { $0[Sailor.self, key].name = key }
@@ -16,7 +16,7 @@ import Testing
     return try #require(d.delta()).split(into: 3)
   }
 
-  /// Tells the other one until there is nothing left.
+  /// Sends deltas until none is left, and returns their number.
   private func deltas(from one: Replica, to other: Replica) -> Int {
     var count = 0
     while count < 10, let delta = one.delta(since: other.version) {
@@ -53,7 +53,6 @@ import Testing
     #expect(areEqual(a, d))
   }
 
-  /// A later save of such a field is sent although the field is ahead.
   @Test func deltaSendsLaterSaveOfFieldAhead() throws {
     let parts = try parts()
     a.apply(parts[1])

@@ -22,12 +22,12 @@ private final class IndexedClocks {
     }
   }
 
-  /// The fields that the index finds, each as often as it is found.
+  /// Returns the fields that the index finds, with repetitions.
   func fields(since basis: VectorClock) -> [UInt32] {
     index.locations(since: basis, of: index.devices).map(\.record).sorted()
   }
 
-  /// The fields whose clocks the basis does not contain.
+  /// Returns the fields whose clocks the basis does not contain.
   func unseenFields(since basis: VectorClock) -> [UInt32] {
     clocks.filter { !$0.value.isContained(in: basis) }.map(\.key.record)
       .sorted()
@@ -67,7 +67,7 @@ private final class IndexedClocks {
     #expect(clocks.fields(since: [phone: 20]) == [1, 2])
   }
 
-  /// However often a field is written, the index takes no more for it.
+  /// The index does not grow with the writes of a field.
   @Test func indexDropsStaleEntries() {
     var index = ChangeIndex()
     let location = FieldPosition(record: 0, name: 1)
@@ -91,7 +91,7 @@ private final class IndexedClocks {
     #expect(clocks.fields(since: [phone: 3, DeviceID(2): 2]) == [0, 1])
   }
 
-  /// Whatever is noted in whatever order, and asked for in between.
+  /// Random insertions with searches in between.
   @Test(arguments: 0..<200 as Range<UInt64>)
   func indexInvertsFieldClocks(_ seed: UInt64) {
     var random = SeededRandom(seed: seed)

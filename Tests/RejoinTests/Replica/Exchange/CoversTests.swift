@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rejoin
 
-/// Whether a version contains all that another one shows.
+/// Comparisons of versions with `covers(_:)`.
 @Suite(.encodes) struct CoversTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
@@ -50,7 +50,7 @@ import Testing
     #expect(!b.version.covers(clone.version))
     b.tell(a)
     clone.tell(a)
-    // The device is forked, which only the exchange of all its saves repairs.
+    // Only the exchange of all its saves repairs the forked device.
     #expect(!b.version.covers(a.version))
     #expect(a.version.covers(a.version))
   }

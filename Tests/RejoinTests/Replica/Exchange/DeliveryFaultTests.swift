@@ -8,7 +8,7 @@ import Testing
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 
-  /// Three deltas, one for each of three saves.
+  /// Returns three deltas of two saves each.
   private func deltas() throws -> [Delta] {
     try (1...3).map { number in
       let basis = a.version

@@ -88,7 +88,7 @@ import _RejoinVerification
     #expect(name(again, "n") == "phone")
   }
 
-  /// Returns a clone of the phone, after each of them made a second save.
+  /// Returns a clone of the phone, after both made a second save.
   private func copies() throws -> Replica {
     try phone.write("a", "e", value: "1")
     let state = phone.state
@@ -186,13 +186,13 @@ import _RejoinVerification
     #expect(reports.filter { $0 == [dot] }.count == 2)
   }
 
-  /// The prefix lacks the saves that the version had when it began.
+  /// The prefix lacks the saves that the version already contained.
   @Test func prefixDoesNotContinueOtherHistory() throws {
     let clone = try copies()
     try clone.write("d", "h", value: "clone")
     clone.tell(watch)
     phone.tell(tablet)
-    // Nothing contradicts the numbers 2 and 3, so the part starts after 2.
+    // Neither 2 nor 3 has two digests yet, so the part starts after 2.
     let first = try #require(
       watch.delta(since: tablet.version, byteLimit: 1))
     #expect(first.intervals[phone.device]?.from == 2)

@@ -47,7 +47,7 @@ import _RejoinVerification
         let sender = random.pick(replicas)
         let receiver = random.pick(replicas)
         if sender === receiver { continue }
-        // An older version makes the sender repeat what the receiver has.
+        // An older version makes the sender repeat saves that the receiver has.
         let basis =
           random.chance(percent: 30)
           ? replicas[0].version : receiver.version
@@ -93,7 +93,7 @@ import _RejoinVerification
     #expect(b.apply(delta).changedFields.map(\.field) == [Self.fields[2]])
   }
 
-  /// A device and its clone append entries of one number and one sum.
+  /// A device and its clone append equally many entries with an equal sum.
   @Test(arguments: [0, Int.max])
   func applyReportsReplacedEntries(_ size: Int) throws {
     let (a, receiver) = (Replica.empty(1), Replica.empty(2))

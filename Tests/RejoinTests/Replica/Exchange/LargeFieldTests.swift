@@ -4,7 +4,7 @@
 import RejoinTesting
 import Testing
 
-/// Of a large field, what is new is sent.
+/// Deltas contain only the new part of a large field.
 @Suite(.encodes) struct LargeFieldTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
@@ -12,7 +12,7 @@ import Testing
   private let miles = FieldKey("miles", .counter)
   private let pay = FieldKey("pay", .ledger)
 
-  /// A set of a hundred elements, which both replicas hold.
+  /// Gives both replicas a set of a hundred elements.
   private func fill() throws {
     try a.edit { sailor in
       for i in 0..<100 { sailor.tags.insert("\(i)") }
@@ -117,7 +117,7 @@ import Testing
     try fill()
     let c = Replica.empty(3)
     c.merge(a)
-    // Indexed before more arrive.
+    // Build the index before more marks arrive.
     try a.edit { $0.tags.insert("mine") }
     _ = try fragment(of: tags, since: b.version)
     for element in ["z", "m", "a", "q"] {

@@ -4,7 +4,7 @@
 import RejoinTesting
 import Testing
 
-/// Fragments that a replica has to refuse.
+/// Fragments that a replica must refuse.
 @Suite(.encodes) struct RefusedFragmentTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
@@ -13,7 +13,7 @@ import Testing
 
   init() { (a.fragmentSize, b.fragmentSize) = (0, 0) }
 
-  /// Two deltas, of which the second continues the first.
+  /// Returns a delta and another that continues it.
   private func deltas(
     _ edit: (RecordEditor<Sailor>, Int) -> Void
   ) throws -> [Delta] {
@@ -35,7 +35,7 @@ import Testing
       report.gaps.contains(
         .init(
           device: a.device, lastHeldSave: 0, lastAssumedSave: 2, field: place)))
-    // The interval does not continue what is here, either.
+    // The interval has a gap as well.
     #expect(report.gaps.contains { $0.field == nil })
     #expect(report.hasFaults)
     #expect(b.version[a.device].sequence == 0)
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func intervalAwaitsRefusedFragment() throws {
-    // The second device's saves are all known, but not those of the first.
+    // The receiver lacks only the save of the first device.
     try a.edit { $0.tags.insert("a") }
     let c = Replica.empty(3)
     c.fragmentSize = 0
@@ -78,7 +78,7 @@ import Testing
     try a.edit { $0.tags.insert("a") }
     c.merge(a)
     try c.edit { $0.tags.insert("c") }
-    // The record alone: the field has seen both saves, the version none.
+    // Apply the record alone: the field has seen both saves, the version none.
     d.apply(Delta([try #require(c.change(of: Sailor.ada))]))
     b.merge(c)
     try b.edit { $0.tags.insert("b") }
@@ -103,7 +103,7 @@ import Testing
     try a.edit { $0.miles.increment(by: 2) }
     try c.edit { $0.miles.increment(by: 20) }
     c.merge(a)
-    // The device of `a` alone is known to a fourth.
+    // A fourth device knows only the device of `a`.
     let d = Replica.empty(4)
     d.fragmentSize = 0
     let first = try #require(
@@ -139,7 +139,7 @@ import Testing
   @Test func deltaSendsWholeFieldOfForkedDevice() throws {
     try b.edit { $0.tags.insert("0") }
     a.merge(b)
-    // As a fragment, so that nothing else keeps the field whole.
+    // Send a fragment first: otherwise, the field would be sent whole anyway.
     try a.edit { $0.tags.insert("1") }
     a.tell(b)
     let c = Replica.empty(3)
@@ -155,7 +155,7 @@ import Testing
 }
 
 extension Delta {
-  /// The delta of a copy of a replica's state after so many saves.
+  /// Creates the delta of a replica with one increment.
   fileprivate init?(
     decodingChanges replica: Replica, of id: RecordID, upTo count: UInt64
   ) {

@@ -37,7 +37,7 @@ import Testing
     #expect(areEqual(phone, laptop))
   }
 
-  /// Another device relays them like any saves.
+  /// Another device relays them like other saves.
   @Test func savesOfAllKindsOfOwnDevicesComeFirst() throws {
     try write(tablet, "z")
     tablet.tell(phone)
@@ -102,7 +102,7 @@ import Testing
     #expect(laptop.version == tablet.version)
     #expect(areEqual(laptop, tablet))
     #expect(laptop.version.fieldsAhead.isEmpty)
-    // The phone comes back, and goes on where it was.
+    // The phone returns and continues after the prefix.
     let rest = phone.sendParts(to: laptop)
     #expect(rest.flatMap(\.recordIDs).map(\.key).prefix(2) == ["c", "d"])
     #expect(areEqual(phone, laptop))
@@ -117,7 +117,7 @@ import Testing
     #expect(part.range?.after?.key == "a" && part.range?.through?.key == "c")
     laptop.apply(part)
     #expect(laptop.version == tablet.version)
-    // The longer prefix is not sent to, and its replica sends nothing back.
+    // Both replicas have the same prefix and send nothing.
     #expect(laptop.delta(since: tablet.version, byteLimit: 1) == nil)
     #expect(tablet.delta(since: laptop.version, byteLimit: 1) == nil)
   }
@@ -159,8 +159,7 @@ import Testing
     #expect(areEqual(laptop, tablet))
   }
 
-  /// The receiver has the saves of one device in more records than those of the
-  /// other.
+  /// The receiver has more records of one device than of the other.
   @Test func devicesWithOtherStartFollow() throws {
     let watch = Replica.empty(4)
     try write(phone, "a", "c", "d")
@@ -209,7 +208,7 @@ import Testing
     #expect(laptop.version == tablet.version)
   }
 
-  /// Large fields are sent whole or as new parts, since what the receiver has.
+  /// The part contains only elements that the receiver lacks.
   @Test func senderRelaysLargeFieldsOfPrefix() throws {
     try phone.save { transaction in
       for i in 0..<100 { transaction[Sailor.self, "a"].tags.insert("\(i)") }
@@ -262,7 +261,7 @@ import Testing
     }
   }
 
-  /// A transfer that is cut in the middle costs its bytes once more.
+  /// The relay sends only the bytes of the unfinished transfer.
   @Test func prefixTravelsOnce() throws {
     try phone.save { transaction in
       for i in 0..<1_000 {

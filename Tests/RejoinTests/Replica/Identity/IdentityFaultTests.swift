@@ -8,7 +8,7 @@ import Testing
   private let a = Replica.empty(1) { DeviceID(11) }
   private let b = Replica.empty(2)
 
-  /// A backup of `a`, after which it made one more save, which `b` has.
+  /// Returns a backup of `a` from before its last save, which `b` has.
   private func backupAndGoOn() throws -> (ReplicaState, RestoreToken) {
     try a.edit { $0.name = "one" }
     try a.edit { $0.miles.increment(by: 2) }
@@ -51,7 +51,7 @@ import Testing
     let report = b.tell(restored)
     #expect(report.lastSaveBeforeRollback == Dot(a.device, 2))
     #expect(report.forkedDevices == [a.device])
-    // The rest of the other history comes with the next message.
+    // The next message brings the rest of the other history.
     #expect(b.tell(restored).lastSaveBeforeRollback == Dot(a.device, 2))
     #expect(restored.version[a.device].sequence == 3)
     #expect(!b.tell(restored).hasFaults)
@@ -140,8 +140,8 @@ import Testing
     #expect(areEqual(copies.0, copies.1, c))
   }
 
-  /// Two histories of one device ID with the same last save differ in the
-  /// digests of earlier saves; those with a common beginning, in the last one.
+  /// Two histories of one device ID differ in the digests of earlier saves, or
+  /// in the digest of the last save.
   @Test(arguments: [false, true])
   func mergeDistinguishesHistoriesWithEqualSaves(lastIsTheSame: Bool) throws {
     let (c, twins) = (Replica.empty(3), [Replica.empty(4), Replica.empty(4)])
@@ -158,7 +158,6 @@ import Testing
     #expect(areEqual(c, twins[1]))
   }
 
-  /// A later save does not clear the fork of its device.
   @Test func laterSaveDoesNotClearFork() throws {
     let (c, d) = (Replica.empty(3), Replica.empty(5))
     let (x, y) = (Replica.empty(4), Replica.empty(4))
@@ -184,10 +183,9 @@ import Testing
     #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
   }
 
-  /// The version flags nothing.
+  /// The version marks no fork.
   ///
-  /// It widens the delta, and the peer finds the fork there. The fork is found
-  /// here when the peer sends a delta.
+  /// The peer finds the fork in the wider delta, and `x` in the peer's delta.
   @Test func versionOfOtherHistoryWidensDelta() throws {
     let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
     for name in ["x", "on"] { try x.edit { $0.name = name } }
@@ -210,8 +208,7 @@ import Testing
     #expect(try fork.edit { $0.rank = "x" }.dot == Dot(DeviceID(9), 1))
   }
 
-  /// Saves that others have under the new ID are not compared with those
-  /// under the old one.
+  /// Saves under the new ID are not compared with saves under the old ID.
   @Test func newIDStartsItsOwnHistory() throws {
     let (backup, token) = try backupAndGoOn()
     let reopened = Replica.opening(backup, token: token, as: 7)
@@ -251,7 +248,7 @@ import Testing
     #expect(b.apply(part).equivocations == [Dot(a.device, 3)])
   }
 
-  /// Two stores under one device ID, with equally many saves.
+  /// Two stores under one device ID have the same number of saves.
   @Test func tokenOfOtherHistoryChangesDevice() throws {
     let (x, y) = (Replica.empty(4), Replica.empty(4))
     try x.edit { $0.name = "x" }

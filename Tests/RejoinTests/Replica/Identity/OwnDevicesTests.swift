@@ -23,7 +23,7 @@ import Testing
     #expect(a.fork(as: DeviceID(3)).ownDevices == [DeviceID(3)])
   }
 
-  /// A backup is restored, and the lost state saved under another device.
+  /// A restored backup saves under another device, and is then lost as well.
   @Test func ownDevicesOfRestoredBackupListFormerAndLostDevices() throws {
     let a = Replica.empty(1)
     try a.edit { $0.name = "backed up" }
@@ -32,7 +32,7 @@ import Testing
     var replica = try reopened(backup, a.restoreToken, as: 2)
     try replica.edit { $0.name = "second" }
     #expect(replica.ownDevices == [DeviceID(1), DeviceID(2)])
-    // The token of device 2 is all that is left of it.
+    // Only the token of device 2 is left.
     replica = try reopened(backup, replica.restoreToken, as: 3)
     #expect(replica.ownDevices == [DeviceID(1), DeviceID(2), DeviceID(3)])
     replica = try reopened(replica.state, replica.restoreToken, as: 4)
@@ -62,7 +62,7 @@ import Testing
       }
     }
     #expect(a.ownDevices == [DeviceID(1), DeviceID(11), DeviceID(12)])
-    // They stay own ones after the device changed.
+    // They stay own devices after the device changes.
     let restored = try reopened(a.state, nil, as: 20)
     #expect(
       restored.ownDevices == [DeviceID(11), DeviceID(12), DeviceID(20)])

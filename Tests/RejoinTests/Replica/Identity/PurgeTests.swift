@@ -33,7 +33,7 @@ import Testing
     try a.save { $0[Sailor.self, "ada"].delete() }
   }
 
-  /// Announces the purge on `a`, and lets all devices know.
+  /// Announces the purge on `a`, and syncs.
   private func announceEverywhere() throws {
     try deleteEverywhere()
     settle(a, b)
@@ -60,7 +60,7 @@ import Testing
     #expect(marks(a).map(\.kind) == [.deletion, .purgeAnnouncement])
     #expect(marks(a)[1].seen == [a.device: 2])
     #expect(!a.exists(Sailor.ada))
-    // It is not announced twice, and dropped only below the cut.
+    // A second purge does not announce again, and drops only below the cut.
     #expect(try a.purgeDeletedRecords().dot == nil)
   }
 
@@ -112,7 +112,7 @@ import Testing
     #expect(contents(a).count == 6)
   }
 
-  /// The device that edits is on no roster, so neither purge waits for it.
+  /// The editing device is not on the roster, so neither purge waits for it.
   @Test func editOfUnknownDeviceRestoresOnlyItsPart() throws {
     try fill(a)
     a.tell(b)
@@ -352,7 +352,7 @@ import Testing
         $0.apply(.write("late"), to: name, of: Sailor.ada, observed: shown)
       }
     }
-    // Its author has seen all of the field, and creates the record again.
+    // An edit that has seen the whole field creates the record again.
     let now = a.recordForEditing(Sailor.ada)[name]
     try a.save {
       $0.apply(.write("new"), to: name, of: Sailor.ada, observed: now)

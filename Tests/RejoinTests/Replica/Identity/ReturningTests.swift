@@ -32,7 +32,7 @@ import Testing
     try retired()
     a.apply(try #require(d.delta()))
     #expect(a.retirements == [d.device: 1])
-    // It hears of the retirement before the device's save, which was known.
+    // `c` receives the retirement before the save that it covers.
     for change in try #require(a.delta()).split(into: 100) { c.apply(change) }
     let report = c.apply(try #require(d.delta()))
     #expect(report.reactivatedDevices.isEmpty)
@@ -40,8 +40,7 @@ import Testing
     #expect(!c.roster.contains(d.device))
   }
 
-  /// The old device of a restored backup is retired by the first save, and not
-  /// again by those that follow.
+  /// Only the first save of a restored backup retires its old device.
   @Test func laterSavesDoNotRetireReactivatedDevice() throws {
     try d.edit { $0.miles.increment() }
     let reopened = Replica.opening(d.state, token: nil, as: 7)

@@ -8,13 +8,13 @@ import Testing
   private let b = Replica.empty(2)
   private let d = Replica.empty(4)
 
-  /// Every device saves once, and all hear of it.
+  /// Every device saves once, and all sync.
   private func meet() throws {
     for replica in [a, b, d] { try replica.edit { $0.miles.increment() } }
     settle(a, b, d)
   }
 
-  /// The last device saves two records at once, and the first hears of one.
+  /// `d` saves two records, and `a` receives one of them.
   private func tellHalf() throws {
     try d.save { transaction in
       transaction[Sailor.self, "ada"].name = "ada"
@@ -33,7 +33,7 @@ import Testing
     #expect(a.record(entry)?.value(of: "\(BuiltIn.name.name)") == "spare")
   }
 
-  /// Of whom a part of a message has arrived has saved, too.
+  /// A part of a message names its device.
   @Test func rosterListsDeviceKnownFromPart() throws {
     try d.edit { ($0.name, $0.rank) = ("d", "r") }
     let parts = try #require(d.delta()).split(into: 2)
@@ -58,7 +58,6 @@ import Testing
     }
   }
 
-  /// An enrolled device that was never used can be retired, too.
   @Test func retireRemovesEnrolledDeviceWithoutSaves() throws {
     try a.enroll(DeviceID(9))
     #expect(a.roster == [a.device, DeviceID(9)])
@@ -83,7 +82,7 @@ import Testing
     #expect(a.retirements.isEmpty)
   }
 
-  /// The device that retires it has a part of a later save that others lack.
+  /// `a` has a part of a later save of the device that it retires.
   @Test func retireIncludesFieldsAheadOfVersion() throws {
     try meet()
     try tellHalf()
@@ -106,8 +105,7 @@ import Testing
     #expect(b.retirements == [d.device: 2])
   }
 
-  /// An innocent device's save arrives although it has heard one field of a device
-  /// that somebody else retired.
+  /// `a` received one field of the device that `b` retires.
   @Test func retirementDoesNotDelaySavesOfOtherDevices() throws {
     try meet()
     try tellHalf()
@@ -135,7 +133,7 @@ import Testing
     #expect(a.roster == [a.device, b.device, DeviceID(7)])
   }
 
-  /// The device to retire is not forgotten between opening and saving.
+  /// The replica stores the device to retire until it saves.
   @Test func saveAfterReopeningTwiceRetiresOldDevice() throws {
     try meet()
     let once = Replica.opening(d.state, token: nil, as: 7)
@@ -162,7 +160,7 @@ import Testing
       #expect(!replica.roster.contains(a.device))
     }
     #expect(a.retirements == [a.device: 2])
-    // A replica that hears of the retirement before the save is complete.
+    // This replica receives the retirement before the complete save.
     let late = Replica.empty(5)
     for part in try #require(a.delta()).split(into: 3) { late.apply(part) }
     #expect(a.tell(late).reactivatedDevices.isEmpty)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rejoin
 
-/// Marks and who has passed them.
+/// Marks and the devices that pass them.
 @Suite(.encodes) struct StabilityMarkTests {
   private let a = DeviceID(1)
   private let b = DeviceID(2)
@@ -27,7 +27,7 @@ import Testing
     stability.record([a: 3], of: c, holding: [a: 3], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == [a: 2])
     #expect(stability.mark == [a: 4])
-    // Whoever has passed one mark has yet to pass the next.
+    // A device that passed one mark must still pass the next.
     #expect(stability.advance([b, c], holding: [a: 4]) == nil)
     stability.record([a: 4], of: b, holding: [a: 4], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == nil)
@@ -35,7 +35,7 @@ import Testing
     #expect(stability.advance([b, c], holding: [a: 4]) == [a: 4])
   }
 
-  /// Before anything is held there is nothing to pass.
+  /// Without saves, no mark exists.
   @Test func emptyVersionDoesNotPassMark() {
     var stability = Stability()
     stability.record([:], of: b, holding: [:], mayPass: true)

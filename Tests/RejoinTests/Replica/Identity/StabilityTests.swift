@@ -8,7 +8,7 @@ import Testing
   private let b = Replica.empty(2)
   private let d = Replica.empty(4)
 
-  /// The replicas exchange their versions, and the saves that either lacks.
+  /// Exchanges the versions and the missing saves of two replicas.
   private func sync(_ one: Replica, _ other: Replica) {
     one.merge(other)
     other.merge(one)
@@ -44,7 +44,7 @@ import Testing
     #expect(a.stabilityCut == [a.device: 1])
   }
 
-  /// Devices that meet only at a hub learn from it what is stable.
+  /// Devices that sync only through a hub receive its cut.
   @Test func cutTravelsThroughHub() throws {
     let hub = Replica.empty(9)
     try a.edit { $0.name = "a" }
@@ -59,7 +59,7 @@ import Testing
     #expect(a.stabilityCut == [a.device: 1, b.device: 1])
   }
 
-  /// A hub is on no roster, and a device need not know its ID.
+  /// A hub is not on the roster, and a device need not know its ID.
   @Test func recordVersionTakesCutOfHub() throws {
     let hub = Replica.empty(9)
     try a.edit { $0.name = "a" }
@@ -90,7 +90,7 @@ import Testing
         == Dot(d.device, 0))
   }
 
-  /// A peer's stability cut counts as far as its saves are here.
+  /// A peer's cut counts only for saves that this replica has.
   @Test func cutDoesNotExceedVersion() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
@@ -132,7 +132,7 @@ import Testing
     #expect(b.stabilityCut == a.stabilityCut)
   }
 
-  /// A fork knows that its original holds what it holds itself.
+  /// A fork knows that its original has the same saves.
   @Test func cutOfForkContainsSavesOfOriginal() throws {
     try a.edit { $0.name = "a" }
     let fork = a.fork(as: DeviceID(8))
@@ -141,7 +141,7 @@ import Testing
     #expect(fork.stabilityCut == [a.device: 1, DeviceID(8): 1])
   }
 
-  /// The unsent save may be an edit from before a deletion.
+  /// The unsent save can be an edit that the deletion had not seen.
   @Test func deviceDoesNotPassWithUnsentSaves() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.rank = "b" }
@@ -181,7 +181,7 @@ import Testing
 
   /// The cut rests on saves that its first holder has.
   ///
-  /// One of them may be an edit that keeps a deleted record.
+  /// One of them can be an edit that keeps a deleted record.
   @Test func recordVersionIgnoresCutWithoutItsSaves() throws {
     let c = Replica.empty(3)
     try a.edit { $0.name = "a" }

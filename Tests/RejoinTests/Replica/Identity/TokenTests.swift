@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// A crash after the state was persisted and before its token was.
+  /// A crash can store a state without its token.
   @Test func tokenOfEarlierSaveKeepsDevice() throws {
     var tokens = [a.restoreToken]
     for n in 0..<5 {
@@ -72,7 +72,7 @@ import Testing
       try reopen(a.state, Replica.empty(3).restoreToken).device == DeviceID(7))
   }
 
-  /// Saves under the device ID of a server may have been sent, too.
+  /// A lost pull reveals a restored backup, like any lost save.
   @Test func tokenCountsPulls() throws {
     try a.edit { $0.name = "a" }
     func pull(_ name: String, at time: Int64) throws {
@@ -91,14 +91,14 @@ import Testing
     #expect(try reopen(a.state, early).device == a.device)
   }
 
-  /// A backup from before the first token knows nothing that was sent.
+  /// The token precedes all saves.
   @Test func tokenWithoutSaveKeepsDevice() throws {
     let token = a.restoreToken
     for n in 0..<10 { try a.edit { $0.name = "\(n)" } }
     #expect(try reopen(a.state, token).device == a.device)
   }
 
-  /// The digest of the last durable token stays, however many saves follow.
+  /// The replica keeps the digest of the last confirmed token.
   @Test func confirmedTokenKeepsDeviceAfterManySaves() throws {
     try a.edit { $0.name = "first" }
     let token = a.restoreToken
@@ -112,7 +112,7 @@ import Testing
     #expect(try reopen(other.state, forgotten).device == DeviceID(7))
   }
 
-  /// Digests of stable saves are forgotten; the token is recognized all the same.
+  /// The replica drops digests of stable saves and still recognizes the token.
   @Test func openingTokenKeepsDeviceAfterStableSaves() throws {
     for n in 0..<3 { try a.edit { $0.name = "\(n)" } }
     let opened = try reopen(a.state, a.restoreToken)
@@ -174,7 +174,7 @@ import Testing
     for name in ["2", "3"] { try a.edit { $0.name = name } }
     #expect(!clone.confirmTokenStored(a.restoreToken))
     #expect(a.confirmTokenStored(a.restoreToken))
-    // A backup of the clone is recognized by the token of the original.
+    // The token of the original reveals a backup of the clone.
     let opened = try reopen(clone.state, a.restoreToken)
     #expect(opened.device == DeviceID(7))
   }

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// Bringing deleted records back.
+/// Restorations of deleted records.
 @Suite(.encodes) struct UndeleteTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
@@ -77,7 +77,7 @@ import Testing
     #expect(b.ada?.name == nil)
   }
 
-  /// Whatever was in the record.
+  /// The record contains a field of this kind.
   @Test(arguments: [0, 1, 2, 3, 4, 5])
   func undeleteThrowsPurgedForEachFieldKind(_ kind: Int) throws {
     let verbs: [(RecordEditor<Sailor>) -> Void] = [
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  /// The save of its deletion touched other fields, too, and purged nothing.
+  /// The save that deletes the record also edits fields, and purges none.
   @Test func undeleteKeepsEditsOfDeletingSave() throws {
     try fill()
     try a.edit {
@@ -125,7 +125,7 @@ import Testing
     #expect(a.ada?.miles == 0)
   }
 
-  /// Under delete-wins an edit that the purge had not seen stays hidden.
+  /// Under delete-wins, an edit that the purge had not seen stays hidden.
   @Test func lateEditDoesNotRestorePurgedRecord() throws {
     let berth = RecordID("Berth", "b")
     try a.save { $0[Berth.self, "b"].name = "one" }

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Rejoin
 
-/// Rows of a server that knows no CRDT.
+/// Rows of a server that does not use CRDTs.
 ///
-/// The times are milliseconds of the server's clock, 1,000,000 that of the devices.
+/// Times are milliseconds. The clocks of the devices show 1,000,000.
 @Suite(.encodes) struct PullingTests {
   private let a = PullingTests.device(1)
   private let b = PullingTests.device(2)
 
-  /// A device with a multiple of ten as its ID; its pull devices have the IDs that follow.
+  /// Returns a replica with ID `number * 10`, and the next IDs for its pulls.
   private static func device(_ number: UInt64) -> Replica {
     var last = number * 10
     return Replica.empty(number * 10) {
@@ -66,7 +66,7 @@ import Testing
     try a.edit { $0.name = "Ada of Lovelace" }
     #expect(a.ada?.name == "Ada of Lovelace")
     #expect(a.ada?.conflictingValues(of: \.name) == [])
-    // It is pushed, and comes back as the server's.
+    // The server returns the pushed value.
     try pull(a, at: 3_000_000, name: "Ada of Lovelace")
     #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
@@ -92,8 +92,8 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.rank) == [])
   }
 
-  // A pull writes only what differs from the latest pull known here, whoever made
-  // it, and only if the server's time is later.
+  // A pull writes only values that differ from the latest known pull of any
+  // device, and only if the server's time is later.
 
   @Test func pullOfKnownRowSavesNothing() throws {
     try pull(a, at: 1_000, name: "Ada", rank: "mate")
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: [-1, 0, 999, 1_000] as [Int64])
-  func rowThatIsNotLaterChangesNothing(time: Int64) throws {
+  func pullIgnoresRowsAtSameOrEarlierTime(time: Int64) throws {
     try pull(a, at: 1_000, name: "Ada")
     let before = a.version
     try pull(a, at: time, name: "Lady")
@@ -171,7 +171,7 @@ import Testing
     #expect(b.ada?.conflictingValues(of: \.name) == [])
   }
 
-  /// An entity may have any name, also one with a slash.
+  /// The name of an entity can contain a slash.
   @Test func pullDistinguishesIDsWithEqualConcatenation() throws {
     let name = FieldKey("name", .register)
     let entities = ["a/b", "a"].map { (SchemaName($0), Schema.Definition()) }
@@ -189,7 +189,7 @@ import Testing
     #expect(replica.record(second)?.shown(name) == ["2"])
   }
 
-  // It observes the earlier pulls of that server and nothing else.
+  // A pull observes only earlier pulls from its server.
 
   @Test func pullSupersedesPullOfAnotherInstallation() throws {
     try pull(a, at: 1_000, name: "Ada")
@@ -219,7 +219,7 @@ import Testing
     try a.save { $0.delete(Sailor.ada) }
     try pull(a, at: 2_000, name: "Ada")
     #expect(a.ada == nil)
-    // The server changed the row, not knowing of the deletion.
+    // The server changed the row without knowing of the deletion.
     try pull(a, at: 3_000, name: "Lady")
     #expect(a.ada?.name == "Lady")
   }
@@ -240,7 +240,7 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
-  // The saves are of a device of this installation for the server.
+  // Each installation has a device for each server.
 
   @Test func pullSavesUnderServerDeviceAtServerTime() throws {
     try pull(a, at: 1_000, name: "Ada")
@@ -297,8 +297,7 @@ import Testing
     #expect(a.ada?.name == "Countess")
   }
 
-  /// The rows of a server years ahead move a clock no further than any other
-  /// message does.
+  /// The bound for messages also applies to the rows of a server.
   @Test func serverAheadMovesClockToBound() throws {
     try pull(a, at: 4_000_000_000_000, name: "Ada")
     try a.edit { $0.name = "Lady" }
@@ -321,8 +320,7 @@ import Testing
     #expect(other.state.identity.pullDevices.isEmpty)
   }
 
-  /// A backup of `a` after a first pull, opened unnoticed; `b` has a second pull of
-  /// the original.
+  /// Opens a backup of `a`, with its token, from before a pull that `b` has.
   private func unnoticed() throws -> Replica {
     try a.edit { $0.miles.increment() }
     try pull(a, at: 1_000, name: "Ada")
@@ -354,7 +352,7 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
-  /// A part of a delta has no intervals, so that only its fields tell.
+  /// A part of a split delta has fields and no intervals.
   @Test func fieldWithoutIntervalsRevealsClone() throws {
     let clone = try unnoticed()
     let part = try #require(b.delta()?.split(into: 1).first)
@@ -381,7 +379,7 @@ import Testing
     #expect(areEqual(a, b, clone))
   }
 
-  /// One value with two times of the server is two saves.
+  /// One value with two server times is two saves.
   @Test func mergeDetectsClonePullingSameRowAtOtherTime() throws {
     let clone = try unnoticed()
     try pull(clone, at: 3_000, name: "Lady")
@@ -506,7 +504,7 @@ import Testing
     #expect(b.ada?.conflictingValues(of: \.rank) == [])
   }
 
-  /// A drop may happen at the same time on another device.
+  /// Another device can drop the record at the same time.
   @Test func changedRowWritesAllFieldsAfterAnnouncement() throws {
     try purged()
     a.tell(b)

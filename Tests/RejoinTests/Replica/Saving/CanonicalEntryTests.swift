@@ -12,7 +12,7 @@ private struct Reading: Entity {
   let log = ledger("log")
 }
 
-/// −0 reads 0, and every NaN is one, on the device that wrote it, too.
+/// Stored doubles are canonical: −0 is 0, and every NaN is the same.
 @Suite(.encodes) struct CanonicalEntryTests {
   private let device = DeviceID(1)
   private let oddNaN = Double(nan: 5, signaling: false)

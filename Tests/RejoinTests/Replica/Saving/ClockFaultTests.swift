@@ -66,7 +66,7 @@ import Testing
     #expect(b.ada?.conflictingValues(of: \.name) == [])
   }
 
-  /// Also where no field is written twice.
+  /// The saves write different fields.
   @Test func timesOfSavesRise() throws {
     let a = Replica.empty(1)
     try a.edit { $0.name = "first" }

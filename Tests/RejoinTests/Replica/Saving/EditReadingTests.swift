@@ -8,7 +8,7 @@ private struct Note: Entity {
   let theme = lww("theme", of: String.self)
 }
 
-/// Reading within a save, and saves that one field stands in the way of.
+/// Reads within a save, and fields whose timestamps are exhausted.
 @Suite(.encodes) struct EditReadingTests {
   private func replica(at now: Int64 = 1000) -> Replica {
     Replica(
@@ -29,7 +29,7 @@ private struct Note: Entity {
     #expect(replica[Note.self, "a"]?.text == "new")
   }
 
-  /// A replica whose record "bad" has its theme at the greatest timestamp.
+  /// Returns a replica whose record "bad" has a theme at the last timestamp.
   private func exhausted() throws -> Replica {
     let replica = replica(at: .max)
     try replica.save { $0[Note.self, "good"].text = "x" }

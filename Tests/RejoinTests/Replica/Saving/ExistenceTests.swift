@@ -194,7 +194,7 @@ extension ExistenceTests {
     c.tell(a)
     let known = a.version
     #expect(c.tell(a).deletionConflicts.isEmpty)
-    // Both sides are new to the third device, so nothing of its own met.
+    // The third device receives both sides, so its own saves do not conflict.
     #expect(a.tell(b).deletionConflicts.isEmpty)
     #expect(a.version == known)
   }

@@ -68,7 +68,7 @@ import Testing
     #expect(Set(shown + other) == ["Ada", "Eve"])
   }
 
-  /// Two fields of one name that a newer version reads in two ways.
+  /// A newer version reads the field in another way.
   @Test func importOfOtherFieldVariantCountsSeparately() throws {
     for (replica, variant) in [(a, nil), (b, "newer")] as [(Replica, String?)] {
       try replica.importRows {

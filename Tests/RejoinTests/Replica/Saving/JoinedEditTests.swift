@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rejoin
 
-/// Edits of one record in one save, whatever their verbs.
+/// Combined edits of one record in one save.
 @Suite(.encodes) struct JoinedEditTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)

@@ -5,8 +5,7 @@ import Testing
 
 @testable import Rejoin
 
-/// Purges do not change what an undo does, except that a purged record does not
-/// return.
+/// Purges do not change an undo, except that a purged record does not return.
 @Suite(.encodes) struct PurgedUndoTests {
   private let berth = RecordID("Berth", "b")
 
@@ -86,8 +85,8 @@ import Testing
     #expect(marks(of: Sailor.ada, in: a) == [])
   }
 
-  /// The redone deletion names itself, so that the record cannot return without
-  /// its contents.
+  /// The redone deletion names itself, so the record cannot return without its
+  /// contents.
   @Test func redoneDeletionOfPurgedRecordIsFinal() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.write("ada", value: "Ada")
@@ -106,7 +105,7 @@ import Testing
     }
   }
 
-  /// The redo left the record deleted, by another device.
+  /// After the redo, the record is still deleted by another device.
   @Test func undoOfRedoKeepsRecordUndeletedByOtherDevice() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.save(undoable: "Create") { $0[Berth.self, "b"].name = "b" }

@@ -44,7 +44,7 @@ import Testing
     #expect(a.delta(since: version)?.fieldCount == 2)
   }
 
-  /// Somebody who creates a record again as it was fetched.
+  /// The app creates the record again as it was fetched.
   @Test func recreationKeepsUnfetchedFields() throws {
     let berth = RecordID("Berth", "b")
     let (name, note) = (Berth().name.key, FieldKey("note", .register))

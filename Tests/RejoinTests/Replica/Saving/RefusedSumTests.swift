@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rejoin
 
-/// Undos of counters and ledgers with numbers that no save gives them.
+/// Undos of counters and ledgers with numbers that no save writes.
 @Suite struct RefusedSumTests: UndoText {
   private var kinds: [(content: String, kind: FieldKind)] {
     [(count, .counter), (entries, .ledger)]
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func decodingRefusesDecisionThatIsNotLater() throws {
+  @Test func decodingRefusesDecisionsOutOfOrder() throws {
     for (content, kind) in kinds {
       let text = undo(change(content, of: field(kind)))
       for wrong in [

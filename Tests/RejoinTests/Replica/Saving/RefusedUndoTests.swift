@@ -4,9 +4,9 @@ import Testing
 
 @testable import Rejoin
 
-/// Encoded undos of no save.
+/// Encoded undos that no save creates.
 ///
-/// Each test changes one that is accepted.
+/// Each test changes an accepted undo.
 @Suite struct RefusedUndoTests: UndoText {
   @Test func decodingRefusesChangeOfAnotherKind() throws {
     let places = [

@@ -58,7 +58,7 @@ import Testing
     #expect(other.dot == Dot(a.device, 2))
   }
 
-  /// That these compile is the test: no other error can come out.
+  /// The test is that these functions compile with their error type.
   @Test func nonthrowingBodyKeepsTypeOfError() throws {
     func save() throws(SaveError) -> SaveReport {
       try a.save { $0[Sailor.self, "ada"].name = "Ada" }

@@ -3,8 +3,9 @@
 @testable import Rejoin
 import Testing
 
-/// What undoing says and leaves; that it takes the right things back is the matter of
-/// its laws, over random histories.
+/// Reports of undos, and the fields that undos leave.
+///
+/// Tests with random histories check the reverted fields.
 @Suite(.encodes) struct UndoTests {
   private let phone = Replica.empty(1)
   private let watch = Replica.empty(2)
@@ -19,7 +20,7 @@ import Testing
     }
   }
 
-  /// - Returns: What stays, by the names of the fields.
+  /// - Returns: The names of the fields that stay.
   private func undo(_ report: SaveReport) throws -> [String] {
     try phone.undo(#require(report.undo)).unrevertedFields.map(\.field.name)
   }
@@ -36,7 +37,6 @@ import Testing
     #expect(try phone.save { $0[Sailor.self, "ada"].name = "x" }.undo == nil)
   }
 
-  /// The undo of a save that is not the next one is a save like any other.
   @Test func undoOfEarlierSaveCountsAsSave() throws {
     var history = UndoHistory()
     let first = try save { $0.name = "Ada" }
@@ -65,13 +65,13 @@ import Testing
       history.append(try phone.undo(first))
     }
     #expect(phone[Sailor.self, "ada"]?.name == "Ada")
-    // Whoever saves something else gives up what could be redone.
+    // Another save removes the redo.
     #expect(history.redo != nil)
     history.append(try save { $0.miles.increment() })
     #expect(history.redo == nil)
   }
 
-  /// A save that the history does not know stays.
+  /// The later save is not in the history.
   @Test func undoLeavesFieldsOfLaterSave() throws {
     let first = try save { ada in
       (ada.name, ada.rank) = ("Ada", "dark")
@@ -138,7 +138,7 @@ import Testing
     #expect(history == UndoHistory())
   }
 
-  /// A deletion undone, after the first save was, under a device that has changed.
+  /// Another device undoes the deletion, and then the creation.
   @Test func undoRevertsSavesAfterDeviceChange() throws {
     var history = UndoHistory()
     history.append(try save { $0.name = "Ada" })
@@ -166,7 +166,7 @@ import Testing
     #expect(sailor.total(of: "pay") == 0)
   }
 
-  /// A context that saw only some of the amounts has reset only those.
+  /// A reset cancels only the amounts that its context has seen.
   @Test func undoOfResetRestoresSeenAmounts() throws {
     _ = try save { $0.miles.increment(by: 5) }
     let shown = phone.recordForEditing(ada)
@@ -183,7 +183,7 @@ import Testing
     #expect(phone[Sailor.self, "ada"]?.miles == 7)
   }
 
-  /// What others wrote is shown as if the save had not been made.
+  /// The record shows the other writes as if the save did not exist.
   @Test func undoKeepsConcurrentWritesOfOthers() throws {
     let tablet = Replica.empty(3)
     _ = try save { $0.name = "Ada" }
@@ -198,7 +198,7 @@ import Testing
     #expect(phone.recordForEditing(ada)[.existence].clock.isEmpty)
   }
 
-  /// An element that several saves remove, one after another, or drop.
+  /// Several saves remove or drop the element, one after another.
   @Test func undoRestoresElementsRemovedTwice() throws {
     var history = UndoHistory()
     var before: [[String]] = []
@@ -227,7 +227,7 @@ import Testing
     }
   }
 
-  /// Somebody's reset stays, although a later one is undone.
+  /// The undo of the second reset leaves the first one.
   @Test func undoKeepsResetOutsideHistory() throws {
     var history = UndoHistory()
     history.append(try save { $0.miles.increment(by: 5) })
@@ -243,8 +243,7 @@ import Testing
     }
   }
 
-  /// Whoever undoes writes nothing of what others have said, so that it goes when its
-  /// author undoes it, too.
+  /// The undo copies no writes of another device, so that device can undo them.
   @Test func undoDoesNotCopyWritesOfOthers() throws {
     _ = try save { $0.name = "Ada" }
     settle(phone, watch)
@@ -266,7 +265,7 @@ import Testing
     #expect(phone.ada?.name == "Ada" && phone.ada?.roles == [])
   }
 
-  /// A deletion that had seen the save's mark stays, whatever is undone.
+  /// A deletion that had seen the save's mark stays.
   @Test func undoKeepsLaterDeletion() throws {
     _ = try phone.save { $0[Berth.self, "1"].name = "first" }
     let report = try phone.save { transaction in
@@ -282,7 +281,7 @@ import Testing
     #expect(phone[Berth.self, "1"] == nil)
   }
 
-  /// Its amounts are not there, so they cannot be taken back.
+  /// The replica lacks the amounts, so it cannot revert them.
   @Test func undoOfMissingSaveLeavesAmounts() throws {
     _ = try save { $0.name = "Ada" }
     settle(phone, watch)
@@ -304,7 +303,7 @@ import Testing
     #expect(amounts == [phone.device: WideInt(UInt64.max - 1)])
   }
 
-  /// The own change stays if it cannot be undone, and so does the reset.
+  /// The save's own change cannot be undone, so its reset stays as well.
   @Test func overflowingUndoLeavesReset() throws {
     _ = try save { $0.miles.increment() }
     let mine = try save { $0.miles.set(to: -7) }
@@ -314,13 +313,13 @@ import Testing
     #expect(phone.encoded() == before)
   }
 
-  /// Two clones that undo different saves under one dot are found out.
+  /// Two clones undo different saves under one dot.
   @Test func mergeReportsDifferentUndosOfClones() throws {
     _ = try save { $0.name = "Ada" }
     let reports = try ["x", "y"].map { role in
       try save { $0.tags.insert(role) }
     }
-    // The marks of both are gone, so that only the elements tell them apart.
+    // The marks of both are gone, so only the elements differ.
     _ = try save { $0.name = "Lovelace" }
     let clone = Replica.opening(phone.state, token: phone.restoreToken, as: 9)
     let undone = try zip([phone, clone], reports).map { replica, report in
@@ -330,7 +329,7 @@ import Testing
     #expect(clone.tell(phone).equivocations != [])
   }
 
-  /// Without the record's mark, and beside those of others.
+  /// Two devices delete the record, and undo that one after the other.
   @Test func undoOfDeletionKeepsConcurrentDeletion() throws {
     _ = try save { $0.name = "Ada" }
     settle(phone, watch)
@@ -349,7 +348,7 @@ import Testing
     #expect(phone.ada?.name == "Ada")
   }
 
-  /// What a later undoing has brought back is of somebody else, too.
+  /// The first undo restores the element of the other device as well.
   @Test func undoKeepsElementInsertedByAnotherDevice() throws {
     var history = UndoHistory()
     _ = try save { $0.name = "Ada" }
@@ -366,7 +365,7 @@ import Testing
     }
   }
 
-  /// Fields of a deleted record stay as they are, although nobody sees them.
+  /// The fields stay, although the deleted record hides them.
   @Test func undoDoesNotRevertFieldsOfDeletedRecord() throws {
     _ = try save { $0.name = "Ada" }
     let report = try save { $0.name = "Lovelace" }
@@ -378,7 +377,6 @@ import Testing
     #expect(phone.ada?.name == "Lovelace")
   }
 
-  /// A record that was not there before is not there.
   @Test func undoOfCreationDeletesRecord() throws {
     let report = try save { $0.pay.append(5) }
     #expect(try undo(report) == [])
@@ -390,7 +388,7 @@ import Testing
     #expect(phone.record(ada)?.total(of: "pay") == 0)
   }
 
-  /// Whoever undoes an edit beside a deletion does not delete as well.
+  /// The undo of an edit does not repeat a concurrent deletion.
   @Test func undoDoesNotCopyDeletionOfAnotherDevice() throws {
     try phone.save { $0[Berth.self, "1"].name = "first" }
     settle(phone, watch)

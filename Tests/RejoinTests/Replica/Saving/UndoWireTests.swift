@@ -26,7 +26,7 @@ import Testing
     try UndoStep(decoding: bytes, dot: step.dot, name: step.name)
   }
 
-  /// Steps with every kind of field, of existence and of conflict.
+  /// Returns steps with every kind of field, of existence and of conflict.
   private func steps() throws -> [UndoStep] {
     try watch.edit { ada in
       (ada.name, ada.rank) = ("Countess", "light")
@@ -86,7 +86,7 @@ import Testing
     expected += [3, 0, 0, 1]
     // The first field: the kind, and the length of the name.
     expected += [2, 0x40] + Array("name".utf8)
-    // The same save: it is there, before there was a value with time and dot.
+    // The same save: the value is there, and replaced one with time and dot.
     expected += [0, 15, 8 << 3 | 4] + Array("Countess".utf8)
     // The first time, and the first save of the second device.
     expected += [0] + bytes(other.time.rawValue) + [1] + two + [1]

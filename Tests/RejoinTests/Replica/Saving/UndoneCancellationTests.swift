@@ -48,7 +48,7 @@ import Testing
     expect(6, canceling)
   }
 
-  /// Both users undo before either sync, one after hearing of the other.
+  /// Both users cancel and undo before they sync, and then redo.
   @Test(arguments: Canceling.allCases)
   func concurrentRedosCancelOnce(_ canceling: Canceling) throws {
     try canceling.add(6, on: phone)
@@ -174,7 +174,7 @@ import Testing
 
   /// A later reset also canceled the own change.
   @Test(arguments: [Canceling.resettingCounter, .cancelingLedger])
-  func undoLeavesFieldWhoseOwnChangeIsCanceled(_ canceling: Canceling) throws {
+  func undoLeavesFieldWithCanceledOwnChange(_ canceling: Canceling) throws {
     try shareSix(canceling)
     try canceling.cancel(on: phone, adding: 3)
     settle(phone, watch)
@@ -247,7 +247,7 @@ import Testing
     #expect(canceling.value(on: again) == 6)
   }
 
-  /// Two clones that turn different decisions are found out.
+  /// The digests reveal two clones that turn different decisions.
   @Test func digestIncludesTurnedDecision() throws {
     let canceling = Canceling.resettingCounter
     try canceling.add(6, on: phone)
@@ -276,7 +276,7 @@ import Testing
 
 // Fragments.
 extension UndoneCancellationTests {
-  /// A receiver that knows the changes lacks only how they were decided on.
+  /// A receiver that has the changes lacks only the decisions.
   @Test(arguments: Canceling.allCases)
   func fragmentAfterTurnCarriesDecision(_ canceling: Canceling) throws {
     for replica in [phone, watch, tablet] { replica.fragmentSize = 0 }
@@ -317,7 +317,7 @@ extension UndoneCancellationTests {
     #expect(try watch.undo().left == [])
     watch.tell(phone)
     #expect(canceling.value(on: phone) == 10)
-    // The fragment since nothing contains the changes of the watch once.
+    // The delta since an empty version contains the changes of the watch once.
     let delta = try #require(phone.delta(since: tablet.version))
     tablet.apply(try Delta(decoding: delta.encoded()))
     #expect(canceling.value(on: tablet) == 10)
