@@ -231,7 +231,7 @@ import Testing
     #expect(try phone.nextPart(to: earlier).range?.after == nil)
   }
 
-  /// A prefix that continues one history of a device must not continue the other.
+  /// A prefix of one history of a device must not continue the other history.
   @Test func forkEndsPrefixOfItsDevice() throws {
     let clone = Replica.empty(1)
     let (early, hub, other) = (

@@ -79,7 +79,7 @@ import Testing
     #expect(!a.recordVersion(hub.version).hasFaults)
     #expect(a.stabilityCut == [a.device: 1, b.device: 1])
     #expect(a.roster == [a.device, b.device])
-    // A version with later saves of this device still reveals a restored backup.
+    // A version with later own saves still reveals a restored backup.
     let restored = Replica.opening(
       try ReplicaState(decoding: d.state.encoded()), token: d.restoreToken,
       as: 7)

@@ -29,7 +29,7 @@ private struct Note: Entity {
     #expect(replica[Note.self, "a"]?.text == "new")
   }
 
-  /// Returns a replica whose record "bad" has a theme at the last timestamp.
+  /// Returns a replica whose record "bad" has a theme at the maximum timestamp.
   private func exhausted() throws -> Replica {
     let replica = replica(at: .max)
     try replica.save { $0[Note.self, "good"].text = "x" }

@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// A mark of another device outlived the deletion, and a later one superseded both.
+  /// A later mark supersedes the deletion and a mark that outlived it.
   @Test func undoOfMarkLeavesRecordThatExistedBefore() throws {
     try watch.save { $0.ensureExists(ada) }
     phone.merge(watch)

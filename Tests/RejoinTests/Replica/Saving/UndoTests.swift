@@ -95,8 +95,8 @@ import Testing
     #expect(phone.encoded() == before)
   }
 
-  /// The cancellation stays as a whole if a later one decided on more entries of
-  /// one device.
+  /// The whole cancellation stays if a later one decided on more entries of one
+  /// device.
   @Test func undoLeavesCancellationExtendedByLaterOne() throws {
     func cancel(_ replica: Replica) throws -> SaveReport {
       try replica.save { transaction in
