@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// `UInt64.max` wherever a number is read.
+/// Numbers, times and amounts at their maximum.
 @Suite(.encodes) struct HugeNumberTests {
   private let stranger = DeviceID(9)
 
@@ -19,7 +19,7 @@ import Testing
     .init(from: 0, to: .init(sequence: sequence, time: time, digest: 1))
   }
 
-  @Test func aRegisterWithTheGreatestTimestampIsWrittenOver() throws {
+  @Test func saveOverwritesRegisterAtGreatestTimestamp() throws {
     let a = Replica.empty(1)
     let report = a.apply(
       Delta(
@@ -32,7 +32,7 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
-  @Test func anUnseenWriteWithTheGreatestTimestampIsReportedAsSuperseded()
+  @Test func saveReportsUnseenWriteAtGreatestTimestamp()
     throws
   {
     let a = Replica.empty(1)
@@ -48,7 +48,7 @@ import Testing
     #expect(a.ada?.name == "mine")
   }
 
-  @Test func anUnseenWriteStaysBelowWhatIsWrittenOverIt() throws {
+  @Test func saveKeepsUnseenWriteAsConflict() throws {
     let a = Replica.empty(1)
     let far = Timestamp(rawValue: .max - 1)
     a.apply(Delta(written(1, far), of: Sailor().name.key, in: Sailor.ada))
@@ -63,7 +63,7 @@ import Testing
     #expect(a.state.hybrid.latest < far)
   }
 
-  @Test func aCounterFullOfOthersStillCounts() throws {
+  @Test func counterAcceptsChangesBeyondForeignMaximum() throws {
     let a = Replica.empty(1)
     var tally = PNCounter()
     #expect(tally.add(.max, 0, on: stranger, sequence: .max) != nil)
@@ -76,7 +76,7 @@ import Testing
     #expect(a.ada?.miles == 3)
   }
 
-  @Test func anExhaustedClockThrowsAndChangesNothing() throws {
+  @Test func exhaustedClockThrowsAndChangesNothing() throws {
     let a = Replica.empty(1)
     try a.edit { $0.name = "early" }
     var hybrid = HybridClock(latest: .max)
@@ -91,7 +91,7 @@ import Testing
     #expect(a.ada?.name == "early")
   }
 
-  @Test func anOwnSequenceExhaustedElsewhereForcesANewID() throws {
+  @Test func ownSequenceExhaustedElsewhereForcesNewID() throws {
     let a = Replica.empty(1) { DeviceID(5) }
     let own = a.device
     let report = a.apply(
@@ -100,7 +100,7 @@ import Testing
     #expect(try a.edit { $0.name = "mine" }.dot == Dot(DeviceID(5), 1))
   }
 
-  @Test func anExhaustedSequenceThrowsAndChangesNothing() throws {
+  @Test func exhaustedSequenceThrowsAndChangesNothing() throws {
     let a = Replica.empty(1)
     a.current.version.insert(
       .init(sequence: .max, time: .zero, digest: 1), of: a.device)

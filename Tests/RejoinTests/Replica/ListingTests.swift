@@ -19,7 +19,7 @@ import _RejoinVerification
       makeDeviceID: { DeviceID(device + 100) })
   }
 
-  /// Record by record: the records of an entity that exist.
+  /// Returns the existing records of an entity, each looked up by itself.
   private func existing(
     _ replica: Replica, _ entity: String, _ ids: [RecordID]
   ) -> [RecordID] {
@@ -57,9 +57,9 @@ import _RejoinVerification
     )
   }
 
-  /// One list after each record, and one after many.
+  /// Lists after each record, or after many.
   @Test(arguments: [1, 700])
-  func recordsBetweenOthersAreListedInOrder(_ step: Int) throws {
+  func listingSortsRecordsInsertedBetweenOthers(_ step: Int) throws {
     var random = SeededRandom(seed: UInt64(step))
     let replica = replica(1)
     var ids: [RecordID] = []
@@ -76,9 +76,9 @@ import _RejoinVerification
     #expect(replica.recordIDs(of: "Kept") == ids.sorted())
   }
 
-  /// Whatever was created, deleted, undeleted and joined.
+  /// Random histories of edits, deletions, restorations and merges.
   @Test(arguments: 0..<40 as Range<UInt64>)
-  func listsArePagesOfWhatExists(_ seed: UInt64) throws {
+  func listingMatchesExistingRecords(_ seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let replicas = [replica(1), replica(2)]
     let ids = ["Kept", "Lost"].flatMap { entity in
@@ -100,7 +100,7 @@ import _RejoinVerification
       }
       replicas.forEach { check($0, ids) }
     }
-    // The lists are made anew when a replica is opened.
+    // Opening a replica builds the lists again.
     let opened = try ReplicaState(decoding: replicas[0].state.encoded())
     check(
       Replica(
@@ -109,7 +109,7 @@ import _RejoinVerification
       ids)
   }
 
-  @Test func nothingIsListedOfAnEntityWithoutRecords() {
+  @Test func listingOfEntityWithoutRecordsIsEmpty() {
     let replica = replica(1)
     #expect(replica.recordIDs(of: "Kept").isEmpty)
     #expect(replica.recordIDs(of: "Kept", after: "a", limit: 1).isEmpty)

@@ -4,12 +4,11 @@
 import Testing
 import _RejoinVerification
 
-/// What is stored after a long life, and what reading costs then: printed, and the
-/// bytes are bounded.
+/// The size of replicas after many saves, printed and bounded.
 ///
 ///     REJOIN_TIER=nightly swift test --filter LongLifeTests
 @Suite(.encodes) struct LongLifeTests {
-  @Test func savesOfOneField() throws {
+  @Test func bytesStayBoundedAfterManySaves() throws {
     let count = Tier.isNightly ? 1_000_000 : 20_000
     let replica = Replica.empty(1)
     for n in 0..<count { try replica.edit { $0.name = "\(n)" } }
@@ -19,11 +18,11 @@ import _RejoinVerification
     #expect(replica.state.index.entryCount <= 64)
   }
 
-  @Test func aHubOfManyDevices() throws {
+  @Test func bytesOfHubStayBoundedAfterManyDevices() throws {
     let count: UInt64 = Tier.isNightly ? 4_000 : 300
     let hub = Replica.empty(9)
     for number in 1...count {
-      // Spread over all values, as the IDs of devices are.
+      // Device IDs are spread over all values.
       let device = Replica.empty(number &* 0x9e37_79b9_7f4a_7c15)
       try device.save { $0[Berth.self, "\(number)"].name = "b" }
       hub.merge(device)
@@ -33,7 +32,7 @@ import _RejoinVerification
     #expect(bytes <= 2 * 1024 * 1024 * Int(count) / 4_000)
   }
 
-  @Test func aResolvedConflictIsNotKept() throws {
+  @Test func replicaDoesNotStoreResolvedConflict() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }

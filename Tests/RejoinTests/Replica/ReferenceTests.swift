@@ -15,13 +15,13 @@ import Testing
     }
   }
 
-  @Test func aDanglingReferenceIsNotShown() throws {
+  @Test func recordHidesDanglingReferences() throws {
     try refer()
     #expect(a.ada?.mentor == nil)
     #expect(a.ada?.crew == [Reference("bob")])
   }
 
-  /// Both writes show nothing.
+  /// Neither write shows a value.
   @Test func danglingReferenceDoesNotConflictWithUnset() throws {
     let b = Replica.empty(2)
     try a.edit { $0.mentor = Reference("bob") }
@@ -38,7 +38,7 @@ import Testing
     #expect(a.conflictedFields(of: "Sailor").count == 1)
   }
 
-  @Test func aDanglingReferenceIsNotShownWhereItArrives() throws {
+  @Test func openingAndReceivingHideDanglingReference() throws {
     try a.edit { $0.mentor = Reference("eve") }
     let opened = Replica.opening(a.state, token: a.restoreToken, as: 7)
     #expect(opened.ada?.mentor == nil)
@@ -49,7 +49,7 @@ import Testing
     #expect(b.ada?.mentor == Reference("eve"))
   }
 
-  @Test func aReferenceComesAndGoesWithItsRecord() throws {
+  @Test func referenceFollowsExistenceOfItsTarget() throws {
     try refer()
     for _ in 0..<2 {
       try a.save { $0[Sailor.self, "eve"].ensureExists() }
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func aDanglingReferenceIsNoConflict() throws {
+  @Test func danglingReferenceDoesNotConflictWithReference() throws {
     let b = Replica.empty(2)
     try a.edit { $0.mentor = Reference("zoe") }
     try b.save { $0[Sailor.self, "eve"].name = "Eve" }
@@ -73,7 +73,7 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.mentor).map { $0?.key } == ["zoe"])
   }
 
-  @Test func theRuleOfTheTargetDecidesWhetherItIsThere() throws {
+  @Test func deletionRuleOfTargetDecidesWhetherReferenceShows() throws {
     let key = FieldKey("berth", .register)
     let berth = RecordID("Berth", "b")
     try a.save { transaction in

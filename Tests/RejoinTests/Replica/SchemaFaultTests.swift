@@ -16,7 +16,7 @@ import Testing
       wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(99) })
   }
 
-  @Test func whatIsUnknownIsKeptRelayedAndJoined() throws {
+  @Test func emptySchemaJoinsAndRelaysUnknownFields() throws {
     let new = (Replica.empty(1), Replica.empty(2))
     let old = Replica(
       device: DeviceID(3), schema: [], wallClock: ManualClock().wallClock,
@@ -35,7 +35,7 @@ import Testing
     #expect(areEqual(old, reader))
   }
 
-  @Test func aFieldWhoseKindChangedIsKeptTwiceAndReported() throws {
+  @Test func mergeReportsChangedKindAndKeepsBothFields() throws {
     let (was, `is`) = (
       FieldKey("miles", .register), FieldKey("miles", .counter)
     )
@@ -54,7 +54,7 @@ import Testing
     #expect(areEqual(old, new))
   }
 
-  @Test func anUndeclaredNameIsNoMismatch() throws {
+  @Test func mergeDoesNotReportUndeclaredFieldAsKindMismatch() throws {
     let other = FieldKey("other", .register)
     let (a, b) = (
       replica(1, fields: []),

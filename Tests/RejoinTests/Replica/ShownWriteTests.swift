@@ -6,7 +6,7 @@ import RejoinTesting
 import Testing
 
 @Suite(.encodes) struct ShownWriteTests {
-  @Test func aShownValueHasItsAuthorAndTime() throws {
+  @Test func writeReturnsAuthorAndTimeOfShownValue() throws {
     let (early, late) = (ManualClock(1000), ManualClock(2000))
     let (a, b) = (
       Replica.empty(1, wallClock: early), Replica.empty(2, wallClock: late)
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func aDeletionHasItsAuthor() throws {
+  @Test func deletionMarkKeepsDotOfItsSave() throws {
     let a = Replica.empty(1)
     try a.edit { $0.name = "a" }
     let dot = try a.edit { $0.delete() }.dot
@@ -33,7 +33,7 @@ import Testing
     #expect(a.record(Sailor.ada)?.write(of: "name")?.dot.sequence == 1)
   }
 
-  @Test func anUnsetFieldAnExplicitNullAndAValueDiffer() throws {
+  @Test func unwrittenNullAndUnsetFieldsDiffer() throws {
     let a = Replica.empty(1)
     let key = Sailor().name.key
     try a.edit { $0.ensureExists() }

@@ -41,7 +41,7 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.name) == ["lost"])
   }
 
-  @Test func concurrentUnsetsAreNoConflict() throws {
+  @Test func concurrentUnsetsDoNotConflict() throws {
     try a.edit { $0.name = "old" }
     settle(a, b)
     for replica in [a, b] { try replica.edit { $0.name = nil } }

@@ -19,19 +19,19 @@ struct Sailor: Entity {
   static let ada = RecordID("Sailor", "ada")
 }
 
-/// A record under delete-wins.
+/// An entity under delete-wins.
 struct Berth: Entity {
   let deletions = DeletionRule.deleteWins
   let name = register("name", of: String.self)
 }
 
-/// A record whose fields are named where they are used.
+/// An entity without declared fields.
 struct Anything: Entity {
   static let entityName = "Value"
 }
 
 extension Replica {
-  /// An empty replica of the entities above.
+  /// Creates an empty replica with the entities above.
   static func empty(
     _ device: UInt64, wallClock: ManualClock = ManualClock(),
     makeDeviceID: @escaping () -> DeviceID = { DeviceID(0) }
@@ -83,7 +83,7 @@ func settle(_ replicas: Replica...) {
   }
 }
 
-/// Whether replicas hold the same.
+/// Returns whether replicas have the same saves and state.
 func areEqual(_ replicas: Replica...) -> Bool {
   replicas.allSatisfy {
     $0.version.vectorClock == replicas[0].version.vectorClock
@@ -92,7 +92,7 @@ func areEqual(_ replicas: Replica...) -> Bool {
 }
 
 extension Delta {
-  /// A delta of one field, as a foreign writer might have made it.
+  /// Creates a delta of one field, as another implementation could.
   init(
     _ state: FieldState, of key: FieldKey, in id: RecordID,
     intervals: [DeviceID: Interval] = [:]
@@ -108,7 +108,7 @@ extension Replica {
     try #require(delta(since: other.version, byteLimit: bytes))
   }
 
-  /// Sends parts, at most `count`.
+  /// Sends at most `count` parts.
   ///
   /// - Returns: The parts.
   @discardableResult

@@ -22,12 +22,12 @@ private final class IndexedClocks {
     }
   }
 
-  /// The fields that the index finds, each as often as it is found.
+  /// Returns the fields that the index finds, with repetitions.
   func fields(since basis: VectorClock) -> [UInt32] {
     index.locations(since: basis, of: index.devices).map(\.record).sorted()
   }
 
-  /// The fields whose clocks the basis does not contain.
+  /// Returns the fields whose clocks the basis does not contain.
   func unseenFields(since basis: VectorClock) -> [UInt32] {
     clocks.filter { !$0.value.isContained(in: basis) }.map(\.key.record)
       .sorted()
@@ -37,7 +37,7 @@ private final class IndexedClocks {
 @Suite struct ChangeIndexTests {
   private let phone = DeviceID(1)
 
-  @Test func aFieldIsFoundByItsLastChange() {
+  @Test func indexFindsFieldByItsLastChange() {
     let clocks = IndexedClocks()
     clocks.insert(1, 1, in: 0)
     clocks.insert(1, 2, in: 1)
@@ -47,7 +47,7 @@ private final class IndexedClocks {
     #expect(clocks.fields(since: [phone: 3]) == [])
   }
 
-  @Test func savesThatArriveOutOfOrderAreFound() {
+  @Test func indexFindsSavesThatArriveOutOfOrder() {
     let clocks = IndexedClocks()
     clocks.insert(1, 5, in: 0)
     #expect(clocks.fields(since: [phone: 4]) == [0])
@@ -56,7 +56,7 @@ private final class IndexedClocks {
     #expect(clocks.fields(since: [phone: 2]) == [0, 1])
   }
 
-  @Test func aFieldThatChangesOftenHidesNoOther() {
+  @Test func frequentlyChangedFieldDoesNotHideOthers() {
     let clocks = IndexedClocks()
     clocks.insert(1, 1, in: 0)
     for n in 2...20 { clocks.insert(1, UInt64(n), in: 1) }
@@ -67,8 +67,8 @@ private final class IndexedClocks {
     #expect(clocks.fields(since: [phone: 20]) == [1, 2])
   }
 
-  /// However often a field is written, the index takes no more for it.
-  @Test func staleEntriesAreDroppedUnasked() {
+  /// The index does not grow with the writes of a field.
+  @Test func indexDropsStaleEntries() {
     var index = ChangeIndex()
     let location = FieldPosition(record: 0, name: 1)
     for n in 1...10_000 as ClosedRange<UInt64> {
@@ -80,7 +80,7 @@ private final class IndexedClocks {
     #expect(index.last(of: phone) == 10_000)
   }
 
-  @Test func fieldOfManyDevicesIsFoundOnce() {
+  @Test func indexFindsFieldOfManyDevicesOnce() {
     let clocks = IndexedClocks()
     for device in 1...100 as ClosedRange<UInt64> {
       clocks.insert(device, 1, in: 0)
@@ -91,9 +91,9 @@ private final class IndexedClocks {
     #expect(clocks.fields(since: [phone: 3, DeviceID(2): 2]) == [0, 1])
   }
 
-  /// Whatever is noted in whatever order, and asked for in between.
+  /// Random insertions with searches in between.
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func itIsTheInverseOfTheClocks(_ seed: UInt64) {
+  func indexInvertsFieldClocks(_ seed: UInt64) {
     var random = SeededRandom(seed: seed)
     let clocks = IndexedClocks()
     for _ in 0..<60 {

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Rejoin
 
-/// Whether a version contains all that another one shows.
+/// Comparisons of versions with `covers(_:)`.
 @Suite(.encodes) struct CoversTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 
-  @Test func coversWithoutADelta() throws {
+  @Test func coversComparesSaves() throws {
     #expect(a.version.covers(b.version))
     try b.edit { $0.name = "Ada" }
     #expect(!a.version.covers(b.version) && b.version.covers(a.version))
@@ -20,7 +20,7 @@ import Testing
     #expect(a.version.covers(b.version) && !b.version.covers(a.version))
   }
 
-  @Test func partIsNotCovered() throws {
+  @Test func coversComparesPrefixes() throws {
     let c = Replica.empty(3)
     for i in 0..<20 {
       try b.save { $0[Sailor.self, "sailor \(10 + i)"].name = "name \(i)" }
@@ -34,7 +34,7 @@ import Testing
     #expect(c.version.covers(a.version))
   }
 
-  @Test func fieldAheadIsNotCovered() throws {
+  @Test func coversComparesFieldsAhead() throws {
     try b.edit { $0.name = "Ada" }
     try b.edit { $0.miles.increment() }
     let halves = try #require(b.delta()).split(into: 2)
@@ -43,14 +43,14 @@ import Testing
     #expect(b.version.covers(a.version))
   }
 
-  @Test func anotherHistoryIsNotCovered() throws {
+  @Test func coversComparesHistories() throws {
     let clone = Replica.empty(2)
     try b.edit { $0.name = "Ada" }
     try clone.edit { $0.name = "Grace" }
     #expect(!b.version.covers(clone.version))
     b.tell(a)
     clone.tell(a)
-    // The device is forked, which only the exchange of all its saves repairs.
+    // Only the exchange of all its saves repairs the forked device.
     #expect(!b.version.covers(a.version))
     #expect(a.version.covers(a.version))
   }

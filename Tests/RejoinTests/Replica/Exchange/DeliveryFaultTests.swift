@@ -8,7 +8,7 @@ import Testing
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 
-  /// Three deltas, one for each of three saves.
+  /// Returns three deltas of two saves each.
   private func deltas() throws -> [Delta] {
     try (1...3).map { number in
       let basis = a.version
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func aLostDeltaLeavesAGapThatOneExchangeCloses() throws {
+  @Test func exchangeClosesGapOfLostDelta() throws {
     let deltas = try deltas()
     b.apply(deltas[0])
     let report = b.apply(deltas[2])
@@ -38,14 +38,14 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func theLatestOfSeveralGapsIsWhatIsMissing() throws {
+  @Test func latestMissingSavesListLatestGap() throws {
     let deltas = try deltas()
     b.apply(deltas[2])
     b.apply(deltas[1])
     #expect(b.latestMissingSaves == [a.device: 6])
   }
 
-  @Test func aDuplicateDeltaChangesNothing() throws {
+  @Test func duplicateDeltaChangesNothing() throws {
     let deltas = try deltas()
     for delta in deltas { b.apply(delta) }
     for delta in deltas {
@@ -56,7 +56,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func reorderedDeltasAreEqualInTheEnd() throws {
+  @Test func reorderedDeltasConverge() throws {
     let deltas = try deltas()
     for delta in deltas.reversed() { b.apply(delta) }
     for delta in deltas.reversed() { b.apply(delta) }
@@ -64,7 +64,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func partsOfADeltaBringFieldsAndAdvanceNothing() throws {
+  @Test func splitDeltaBringsFieldsWithoutAdvancingVersion() throws {
     _ = try deltas()
     let whole = try #require(a.delta())
     let parts = whole.split(into: 3)
@@ -79,14 +79,14 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func aSplitIntoMorePartsThanFieldsHasEmptyParts() throws {
+  @Test func splitBeyondFieldCountReturnsEmptyParts() throws {
     try a.edit { $0.name = "a" }
     let parts = try #require(a.delta()).split(into: 5)
     #expect(parts.count == 5)
     #expect(parts.map(\.fieldCount).reduce(0, +) == 1)
   }
 
-  @Test func aStaleBasisSendsTooMuchAndHarmsNothing() throws {
+  @Test func deltaSinceStaleBasisChangesNothing() throws {
     let early = b.version
     let deltas = try deltas()
     for delta in deltas { b.apply(delta) }
@@ -96,7 +96,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func aDeltaForAnotherReplicaLeavesAGapAndIsRelayed() throws {
+  @Test func deltaForOtherReplicaReportsGap() throws {
     let c = Replica.empty(3)
     try a.edit { $0.name = "one" }
     a.tell(b)
@@ -110,7 +110,7 @@ import Testing
     #expect(areEqual(a, b, c))
   }
 
-  @Test func anIntervalThatBeginsBelowIsNoGap() throws {
+  @Test func overlappingIntervalDoesNotReportGap() throws {
     try a.edit { $0.name = "one" }
     a.tell(b)
     try a.edit { $0.name = "two" }
@@ -118,7 +118,7 @@ import Testing
     #expect(b.version[a.device].sequence == 2)
   }
 
-  @Test func aDeltaHasOnlyUnseenChanges() throws {
+  @Test func deltaContainsOnlyUnseenChanges() throws {
     try a.edit {
       $0.name = "one"
       $0.rank = "first"

@@ -19,7 +19,7 @@ import Testing
     .init(record: Sailor.ada, field: key)
   }
 
-  @Test func itListsRecordsAndTheFieldsWithNewValues() throws {
+  @Test func reportListsRecordsAndFieldsWithNewValues() throws {
     try a.edit {
       $0.name = "Ada"
       $0.miles.increment(by: 0)
@@ -38,7 +38,7 @@ import Testing
     #expect(!report.hasFaults)
   }
 
-  @Test func anEqualValueWrittenAgainIsAnUnseenChangeWithTheSameValue() throws {
+  @Test func reportOmitsFieldWithEqualValue() throws {
     try a.edit { $0.name = "Ada" }
     a.tell(b)
     try a.edit { $0.name = "Ada" }
@@ -47,7 +47,7 @@ import Testing
     #expect(report.changedFields.isEmpty)
   }
 
-  @Test func aConflictReportsBothWritesWhicheverWins() throws {
+  @Test func reportListsBothWritesOfConflict() throws {
     let first = try #require(try a.edit { $0.name = "a" }.dot)
     let second = try #require(try b.edit { $0.name = "b" }.dot)
     let (delta, other) = (a.delta(), b.delta())
@@ -67,13 +67,13 @@ import Testing
     #expect(atA.first?.localWon == false)
   }
 
-  @Test func whereTheLocalWriteWonTheFieldHasNotChanged() throws {
+  @Test func reportOmitsFieldWhenLocalWriteWins() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     #expect(!a.tell(b).changedFields.contains(place(Sailor().name.key)))
   }
 
-  @Test func equalTimesAreDecidedByTheDevice() throws {
+  @Test func deviceDecidesConflictOfEqualTimes() throws {
     clocks.1.now = 1000
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
@@ -84,7 +84,7 @@ import Testing
     #expect(a.ada?.name == "b")
   }
 
-  @Test func aWriteThatWasSeenIsNoConflict() throws {
+  @Test func seenWriteDoesNotConflict() throws {
     try a.edit { ($0.name, $0.rank) = ("a", "a") }
     a.tell(b)
     try b.edit { ($0.name, $0.rank) = ("b", "b") }
@@ -92,7 +92,7 @@ import Testing
     #expect(a.tell(b).conflicts.isEmpty)
   }
 
-  @Test func aConflictIsReportedOnce() throws {
+  @Test func mergeReportsConflictOnce() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     let delta = try #require(a.delta())
@@ -100,7 +100,7 @@ import Testing
     #expect(b.apply(delta).conflicts.isEmpty)
   }
 
-  @Test func countingAtOnceIsNoConflict() throws {
+  @Test func concurrentIncrementsDoNotConflict() throws {
     for i in 0..<100 {
       for replica in [a, b] {
         try replica.save { $0[Sailor.self, "\(i)"].miles.increment() }
@@ -111,7 +111,7 @@ import Testing
     #expect(a[Sailor.self, "7"]?.miles == 2)
   }
 
-  @Test func equalValuesAreNoConflict() throws {
+  @Test func equalValuesDoNotConflict() throws {
     for replica in [a, b] {
       try replica.edit { ($0.name, $0.rank) = ("same", "same") }
     }
@@ -120,7 +120,7 @@ import Testing
     #expect(a.ada?.writes(of: \.name).count == 2)
   }
 
-  @Test func aDeletionConcurrentWithAnUpdateIsAConflict() throws {
+  @Test func reportListsDeletionConcurrentWithUpdate() throws {
     try a.edit { $0.name = "a" }
     a.tell(b)
     try a.edit { $0.delete() }
@@ -141,7 +141,7 @@ import Testing
     #expect(b.ada?.name == "b")
   }
 
-  @Test func creationsAndDeletionsAreReported() throws {
+  @Test func reportListsCreationsAndDeletions() throws {
     try a.edit { $0.name = "a" }
     try a.save { $0[Berth.self, "b"].name = "b" }
     let berth = RecordID("Berth", "b")
@@ -160,7 +160,7 @@ import Testing
     #expect(b.tell(a).createdRecords.isEmpty)
   }
 
-  @Test func theDeletionRuleDecidesWhatIsDeleted() throws {
+  @Test func deletionRuleDecidesDeletedRecords() throws {
     let berth = RecordID("Berth", "b")
     try a.save { $0[Berth.self, "b"].name = "b" }
     a.tell(b)
@@ -170,7 +170,7 @@ import Testing
     #expect(b.tell(a).createdRecords.isEmpty)
   }
 
-  @Test func oldAndNewValuesAreReportedOnRequest() throws {
+  @Test func reportListsOldAndNewValuesOnRequest() throws {
     try a.edit {
       $0.name = "old"
       $0.miles.increment(by: 2)
@@ -207,7 +207,7 @@ import Testing
     #expect(full.changedFields == report.changedFields)
   }
 
-  @Test func onlyFaultsAreReportedByDefault() throws {
+  @Test func reportingFaultsOmitsChanges() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     let state = a.fork(as: DeviceID(3))
@@ -221,7 +221,7 @@ import Testing
     #expect(a.delta() == state.delta())
   }
 
-  @Test func gapsAreReportedAsFaults() throws {
+  @Test func reportingFaultsListsGaps() throws {
     try a.edit { $0.name = "one" }
     let early = a.version
     try a.edit { $0.name = "two" }

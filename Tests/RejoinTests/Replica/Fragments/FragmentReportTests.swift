@@ -34,7 +34,7 @@ import _RejoinVerification
   }
 
   /// Two devices, and a clone of one of them with the same device ID.
-  @Test func reportsAreEqual() throws {
+  @Test func fragmentReportEqualsReportOfWholeField() throws {
     var (fragments, known, changes) = (0, 0, 0)
     for seed in 1...600 as ClosedRange<UInt64> {
       var random = SeededRandom(seed: seed)
@@ -47,7 +47,7 @@ import _RejoinVerification
         let sender = random.pick(replicas)
         let receiver = random.pick(replicas)
         if sender === receiver { continue }
-        // An older version makes the sender repeat what the receiver has.
+        // An older version makes the sender repeat saves that the receiver has.
         let basis =
           random.chance(percent: 30)
           ? replicas[0].version : receiver.version
@@ -80,7 +80,7 @@ import _RejoinVerification
   }
 
   @Test(arguments: [1, 5000])
-  func entriesThatAddUpToZeroAreChange(_ size: Int) throws {
+  func applyReportsEntriesWithZeroSum(_ size: Int) throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { ada in for _ in 0..<size { ada.pay.append(1, memo: "memo") } }
     b.merge(a)
@@ -93,9 +93,9 @@ import _RejoinVerification
     #expect(b.apply(delta).changedFields.map(\.field) == [Self.fields[2]])
   }
 
-  /// A device and its clone append entries of one number and one sum.
+  /// A device and its clone append equally many entries with an equal sum.
   @Test(arguments: [0, Int.max])
-  func replacedEntriesAreChange(_ size: Int) throws {
+  func applyReportsReplacedEntries(_ size: Int) throws {
     let (a, receiver) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.pay.append(1) }
     receiver.merge(a)

@@ -4,7 +4,7 @@
 import RejoinTesting
 import Testing
 
-/// Of a large field, what is new is sent.
+/// Deltas contain only the new part of a large field.
 @Suite(.encodes) struct LargeFieldTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
@@ -12,7 +12,7 @@ import Testing
   private let miles = FieldKey("miles", .counter)
   private let pay = FieldKey("pay", .ledger)
 
-  /// A set of a hundred elements, which both replicas hold.
+  /// Gives both replicas a set of a hundred elements.
   private func fill() throws {
     try a.edit { sailor in
       for i in 0..<100 { sailor.tags.insert("\(i)") }
@@ -29,7 +29,7 @@ import Testing
     return change.fragments[key]
   }
 
-  @Test func anInsertionIsSentAlone() throws {
+  @Test func deltaSendsOnlyInsertion() throws {
     try fill()
     try a.edit { $0.tags.insert("new") }
     let fragment = try #require(try fragment(of: tags, since: b.version))
@@ -46,7 +46,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func anElementThatIsThereAlreadyIsNoChange() throws {
+  @Test func applyDoesNotReportKnownElement() throws {
     try fill()
     for replica in [a, b] { try replica.edit { $0.tags.insert("new") } }
     #expect(try fragment(of: tags, since: b.version) != nil)
@@ -55,14 +55,14 @@ import Testing
       report.changedRecords == [Sailor.ada] && report.changedFields.isEmpty)
   }
 
-  @Test func aSmallFieldIsSentAsAWhole() throws {
+  @Test func deltaSendsSmallFieldWhole() throws {
     try a.edit { $0.tags.insert("x") }
     b.merge(a)
     try a.edit { $0.tags.insert("y") }
     #expect(try fragment(of: tags, since: b.version) == nil)
   }
 
-  @Test func afterARemovalTheFieldIsSentOnceAsAWhole() throws {
+  @Test func deltaSendsWholeFieldOnceAfterRemoval() throws {
     try fill()
     try a.edit { $0.tags.remove("7") }
     #expect(try fragment(of: tags, since: b.version) == nil)
@@ -73,7 +73,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func whatAnUndoingTakesOutIsSent() throws {
+  @Test func deltaSendsWholeFieldAfterUndo() throws {
     try fill()
     let report = try a.save { transaction in
       transaction.isUndoable = true
@@ -89,7 +89,7 @@ import Testing
     #expect(b.ada?.tags.contains("new") == false)
   }
 
-  @Test func whatAFieldLostBeforeItWasLargeIsSent() throws {
+  @Test func deltaSendsRemovalBeforeFieldWasLarge() throws {
     try a.edit { $0.tags.insert("lost") }
     b.merge(a)
     try a.edit { $0.tags.remove("lost") }
@@ -101,7 +101,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func aReceiverPassesOnWhatItGotAsAFragment() throws {
+  @Test func receiverRelaysFragment() throws {
     try fill()
     let c = Replica.empty(3)
     c.merge(a)
@@ -113,11 +113,11 @@ import Testing
     #expect(areEqual(a, c))
   }
 
-  @Test func marksThatArriveTogetherAreFoundByTheirSaves() throws {
+  @Test func fragmentContainsMarksThatArrivedTogether() throws {
     try fill()
     let c = Replica.empty(3)
     c.merge(a)
-    // Indexed before more arrive.
+    // Build the index before more marks arrive.
     try a.edit { $0.tags.insert("mine") }
     _ = try fragment(of: tags, since: b.version)
     for element in ["z", "m", "a", "q"] {
@@ -134,7 +134,7 @@ import Testing
     #expect(fragment.state.elements == ["b", "k"])
   }
 
-  @Test func staleMarksGoAway() throws {
+  @Test func largeFieldDropsStaleMarks() throws {
     try fill()
     for round in 0..<10 {
       try a.edit { sailor in
@@ -148,7 +148,7 @@ import Testing
     #expect(field.markCount <= 2 * 100 + 16)
   }
 
-  @Test func anIncrementIsSentAlone() throws {
+  @Test func deltaSendsOnlyIncrement() throws {
     for i in 10..<110 as Range<UInt64> {
       let other = Replica.empty(i)
       try other.edit { $0.miles.increment(by: 1) }
@@ -170,7 +170,7 @@ import Testing
     #expect(later.basis == [a.device: 1])
   }
 
-  @Test func aResetIsSentWithAllThatItCancels() throws {
+  @Test func deltaSendsResetWithCanceledAmounts() throws {
     for i in 10..<110 as Range<UInt64> {
       let other = Replica.empty(i)
       try other.edit { $0.miles.increment(by: 1) }
@@ -185,7 +185,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func anEntryIsSentAlone() throws {
+  @Test func deltaSendsOnlyEntry() throws {
     try a.edit { sailor in
       for i in 1...100 { sailor.pay.append(Int64(i)) }
     }
@@ -203,7 +203,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func aCancellationIsSentWithItsSum() throws {
+  @Test func deltaSendsCancellationWithItsSum() throws {
     try a.edit { sailor in
       for i in 1...100 { sailor.pay.append(Int64(i)) }
     }
@@ -217,7 +217,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func theHorizonIsStored() throws {
+  @Test func replicaStateStoresHorizon() throws {
     try fill()
     try a.edit { $0.tags.insert("new") }
     let bytes = a.state.encoded()
@@ -232,7 +232,7 @@ import Testing
 
   /// A part of a delta brings the field without the record's mark, which would
   /// otherwise be its first field.
-  @Test func horizonOfFirstFieldIsStored() throws {
+  @Test func replicaStateStoresHorizonOfFirstField() throws {
     var parts: [Delta] = []
     var basis = a.version
     for elements in [(0..<100).map { "\($0)" }, ["new"]] {
@@ -257,7 +257,7 @@ import Testing
     }
   }
 
-  @Test func valuesAreReportedWithTheWholeField() throws {
+  @Test func applyReportsValuesOfWholeField() throws {
     try fill()
     try a.edit { $0.tags.insert("new") }
     let delta = try #require(a.delta(since: b.version))
@@ -268,7 +268,7 @@ import Testing
     #expect(b.apply(delta).changedFields.isEmpty)
   }
 
-  @Test func partsOfADeltaCarryFragments() throws {
+  @Test func partsOfDeltaCarryFragments() throws {
     try fill()
     try a.edit {
       $0.tags.insert("new")

@@ -4,7 +4,7 @@
 import RejoinTesting
 import Testing
 
-/// Fragments that a replica has to refuse.
+/// Fragments that a replica must refuse.
 @Suite(.encodes) struct RefusedFragmentTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
@@ -13,7 +13,7 @@ import Testing
 
   init() { (a.fragmentSize, b.fragmentSize) = (0, 0) }
 
-  /// Two deltas, of which the second continues the first.
+  /// Returns a delta and another that continues it.
   private func deltas(
     _ edit: (RecordEditor<Sailor>, Int) -> Void
   ) throws -> [Delta] {
@@ -27,7 +27,7 @@ import Testing
     return deltas
   }
 
-  @Test func aFragmentThatAssumesTooMuchIsRefused() throws {
+  @Test func applyRefusesFragmentWithMissingBasis() throws {
     let deltas = try deltas { sailor, i in sailor.tags.insert("\(i)") }
     let report = b.apply(deltas[1])
     let place = FieldLocation(record: Sailor.ada, field: tags)
@@ -35,7 +35,7 @@ import Testing
       report.gaps.contains(
         .init(
           device: a.device, lastHeldSave: 0, lastAssumedSave: 2, field: place)))
-    // The interval does not continue what is here, either.
+    // The interval has a gap as well.
     #expect(report.gaps.contains { $0.field == nil })
     #expect(report.hasFaults)
     #expect(b.version[a.device].sequence == 0)
@@ -45,7 +45,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func aRecordOfWhichAllIsRefusedDoesNotComeIntoBeing() throws {
+  @Test func refusedFragmentDoesNotCreateRecord() throws {
     let deltas = try deltas { sailor, i in sailor.tags.insert("\(i)") }
     let part = try #require(
       deltas[1].split(into: 2).first { part in
@@ -56,8 +56,8 @@ import Testing
     #expect(b.current.records.isEmpty)
   }
 
-  @Test func anIntervalWaitsForWhatWasRefused() throws {
-    // The second device's saves are all known, but not those of the first.
+  @Test func intervalAwaitsRefusedFragment() throws {
+    // The receiver lacks only the save of the first device.
     try a.edit { $0.tags.insert("a") }
     let c = Replica.empty(3)
     c.fragmentSize = 0
@@ -72,13 +72,13 @@ import Testing
     #expect(areEqual(b, c))
   }
 
-  @Test func anIntervalOfWhatTheFieldHasSeenDoesNotWait() throws {
+  @Test func intervalDoesNotAwaitSavesThatFieldHasSeen() throws {
     let (c, d) = (Replica.empty(3), Replica.empty(4))
     for replica in [c, d] { replica.fragmentSize = 0 }
     try a.edit { $0.tags.insert("a") }
     c.merge(a)
     try c.edit { $0.tags.insert("c") }
-    // The record alone: the field has seen both saves, the version none.
+    // Apply the record alone: the field has seen both saves, the version none.
     d.apply(Delta([try #require(c.change(of: Sailor.ada))]))
     b.merge(c)
     try b.edit { $0.tags.insert("b") }
@@ -92,7 +92,7 @@ import Testing
     #expect(areEqual(c, d))
   }
 
-  @Test func whatIsKnownOfAFragmentIsTakenByDevice() throws {
+  @Test func applyTakesKnownDevicesOfFragment() throws {
     try a.edit { $0.miles.increment(by: 1) }
     let c = Replica.empty(3)
     c.fragmentSize = 0
@@ -103,7 +103,7 @@ import Testing
     try a.edit { $0.miles.increment(by: 2) }
     try c.edit { $0.miles.increment(by: 20) }
     c.merge(a)
-    // The device of `a` alone is known to a fourth.
+    // A fourth device knows only the device of `a`.
     let d = Replica.empty(4)
     d.fragmentSize = 0
     let first = try #require(
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func entriesAreMissingThoughTheClockSaysThatTheyAreHere(
+  func applyDetectsMissingEntriesDespiteClock(
     hasSome: Bool
   ) throws {
     let deltas = try deltas { sailor, i in sailor.pay.append(Int64(i + 1)) }
@@ -136,10 +136,10 @@ import Testing
     #expect(b.ada?.pay == (hasSome ? 9 : 0))
   }
 
-  @Test func aFieldThatAForkedDeviceHasTouchedIsSentAsAWhole() throws {
+  @Test func deltaSendsWholeFieldOfForkedDevice() throws {
     try b.edit { $0.tags.insert("0") }
     a.merge(b)
-    // As a fragment, so that nothing else keeps the field whole.
+    // Send a fragment first: otherwise, the field would be sent whole anyway.
     try a.edit { $0.tags.insert("1") }
     a.tell(b)
     let c = Replica.empty(3)
@@ -155,7 +155,7 @@ import Testing
 }
 
 extension Delta {
-  /// The delta of a copy of a replica's state after so many saves.
+  /// Creates the delta of a replica with one increment.
   fileprivate init?(
     decodingChanges replica: Replica, of id: RecordID, upTo count: UInt64
   ) {

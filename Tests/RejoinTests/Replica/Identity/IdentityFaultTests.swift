@@ -8,7 +8,7 @@ import Testing
   private let a = Replica.empty(1) { DeviceID(11) }
   private let b = Replica.empty(2)
 
-  /// A backup of `a`, after which it made one more save, which `b` has.
+  /// Returns a backup of `a` from before its last save, which `b` has.
   private func backupAndGoOn() throws -> (ReplicaState, RestoreToken) {
     try a.edit { $0.name = "one" }
     try a.edit { $0.miles.increment(by: 2) }
@@ -18,7 +18,7 @@ import Testing
     return (backup, token)
   }
 
-  @Test func aRestoredBackupTakesANewDeviceBeforeItsFirstSave() throws {
+  @Test func restoredBackupChangesDeviceBeforeFirstSave() throws {
     let (backup, _) = try backupAndGoOn()
     let restored = Replica.opening(backup, token: a.restoreToken, as: 7)
     #expect(restored.device == DeviceID(7))
@@ -32,26 +32,26 @@ import Testing
     #expect(a.ada?.miles == 14)
   }
 
-  @Test func theRightTokenKeepsTheDevice() throws {
+  @Test func matchingTokenKeepsDevice() throws {
     _ = try backupAndGoOn()
     let opened = Replica.opening(a.state, token: a.restoreToken, as: 7)
     #expect(opened.device == a.device)
     #expect(try opened.edit { $0.name = "on" }.dot == Dot(a.device, 4))
   }
 
-  @Test func aMissingTokenIsAMismatch() throws {
+  @Test func missingTokenChangesDevice() throws {
     let opened = Replica.opening(a.state, token: nil, as: 7)
     #expect(opened.device == DeviceID(7))
   }
 
-  @Test func anUnnoticedRestoreIsNoticedInTheFirstMessage() throws {
+  @Test func firstMessageRevealsUnnoticedRestore() throws {
     let (backup, token) = try backupAndGoOn()
     let restored = Replica.opening(backup, token: token, as: 7)
     #expect(restored.device == a.device)
     let report = b.tell(restored)
     #expect(report.lastSaveBeforeRollback == Dot(a.device, 2))
     #expect(report.forkedDevices == [a.device])
-    // The rest of the other history comes with the next message.
+    // The next message brings the rest of the other history.
     #expect(b.tell(restored).lastSaveBeforeRollback == Dot(a.device, 2))
     #expect(restored.version[a.device].sequence == 3)
     #expect(!b.tell(restored).hasFaults)
@@ -65,7 +65,7 @@ import Testing
     #expect(b.ada?.miles == 14)
   }
 
-  @Test func aFieldAloneRevealsTheRollback() throws {
+  @Test func fieldWithoutIntervalsRevealsRollback() throws {
     let (backup, token) = try backupAndGoOn()
     let restored = Replica.opening(backup, token: token, as: 7)
     let part = try #require(b.delta()?.split(into: 1).first)
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// A bare field, whose message lists no save of the device.
-  @Test func aClockAloneRevealsTheRollback() throws {
+  @Test func fieldClockRevealsRollback() throws {
     let (backup, token) = try backupAndGoOn()
     let restored = Replica.opening(backup, token: token, as: 7)
     let emptied = FieldState(
@@ -83,7 +83,7 @@ import Testing
     #expect(restored.apply(part).lastSaveBeforeRollback == Dot(a.device, 2))
   }
 
-  @Test func aVersionAloneRevealsTheRollback() throws {
+  @Test func recordVersionRevealsRollback() throws {
     let (backup, token) = try backupAndGoOn()
     let asked = Replica.opening(backup, token: token, as: 7)
     _ = asked.delta(since: b.version)
@@ -93,7 +93,7 @@ import Testing
     #expect(try told.edit { $0.name = "x" }.dot?.device == DeviceID(8))
   }
 
-  @Test func withoutANewIDNothingIsSavedUnderOneInUse() throws {
+  @Test func saveWithoutNewIDThrowsIdentityInUse() throws {
     let c = Replica.empty(3) { DeviceID(3) }
     let other = Replica.empty(3)
     try c.edit { $0.name = "c" }
@@ -109,7 +109,7 @@ import Testing
     #expect(c.state.hybrid.latest == latest)
   }
 
-  @Test func aNewIDThatHasSavedIsRefused() throws {
+  @Test func newIDWithSavesThrowsIdentityInUse() throws {
     let c = Replica.empty(3) { DeviceID(2) }
     try b.edit { $0.name = "b" }
     b.tell(c)
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func twoSavesUnderOneDotAreReportedAndAllReplicasConverge() throws {
+  @Test func mergeReportsEquivocationAndReplicasConverge() throws {
     let (backup, token) = try backupAndGoOn()
     let copies = (
       Replica.opening(backup, token: token, as: 7),
@@ -140,10 +140,10 @@ import Testing
     #expect(areEqual(copies.0, copies.1, c))
   }
 
-  /// Two histories of one device ID with the same last save differ in the
-  /// digests of earlier saves; those with a common beginning, in the last one.
+  /// Two histories of one device ID differ in the digests of earlier saves, or
+  /// in the digest of the last save.
   @Test(arguments: [false, true])
-  func equalSavesOfTwoHistoriesAreToldApart(lastIsTheSame: Bool) throws {
+  func mergeDistinguishesHistoriesWithEqualSaves(lastIsTheSame: Bool) throws {
     let (c, twins) = (Replica.empty(3), [Replica.empty(4), Replica.empty(4)])
     for (i, twin) in twins.enumerated() {
       try twin.edit { $0.name = lastIsTheSame ? "\(i)" : "x" }
@@ -158,8 +158,7 @@ import Testing
     #expect(areEqual(c, twins[1]))
   }
 
-  /// A later save does not clear the fork of its device.
-  @Test func aForkIsNotForgottenWithTheNextSave() throws {
+  @Test func laterSaveDoesNotClearFork() throws {
     let (c, d) = (Replica.empty(3), Replica.empty(5))
     let (x, y) = (Replica.empty(4), Replica.empty(4))
     try x.edit { $0.name = "x" }
@@ -175,7 +174,7 @@ import Testing
     #expect(areEqual(c, d))
   }
 
-  @Test func anotherHistoryOfOwnSavesForcesANewID() throws {
+  @Test func otherHistoryOfOwnSavesForcesNewID() throws {
     let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
     try x.edit { $0.name = "x" }
     try y.edit { $0.name = "y" }
@@ -184,11 +183,10 @@ import Testing
     #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
   }
 
-  /// The version flags nothing.
+  /// The version marks no fork.
   ///
-  /// It widens the delta, and the peer finds the fork there. The fork is found
-  /// here when the peer sends a delta.
-  @Test func aVersionOfAnotherHistoryWidensTheDelta() throws {
+  /// The peer finds the fork in the wider delta, and `x` in the peer's delta.
+  @Test func versionOfOtherHistoryWidensDelta() throws {
     let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
     for name in ["x", "on"] { try x.edit { $0.name = name } }
     try y.edit { $0.name = "y" }
@@ -201,7 +199,7 @@ import Testing
     #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
   }
 
-  @Test func aForkOfAReplicaWhoseIDIsInUseKeepsItsOwn() throws {
+  @Test func forkOfReplicaWithIDInUseKeepsItsOwnID() throws {
     let (x, y) = (Replica.empty(4), Replica.empty(4))
     try x.edit { $0.name = "x" }
     try y.edit { $0.name = "y" }
@@ -210,9 +208,8 @@ import Testing
     #expect(try fork.edit { $0.rank = "x" }.dot == Dot(DeviceID(9), 1))
   }
 
-  /// Saves that others have under the new ID are not compared with those
-  /// under the old one.
-  @Test func aNewIDBeginsItsOwnHistory() throws {
+  /// Saves under the new ID are not compared with saves under the old ID.
+  @Test func newIDStartsItsOwnHistory() throws {
     let (backup, token) = try backupAndGoOn()
     let reopened = Replica.opening(backup, token: token, as: 7)
     b.tell(reopened)
@@ -243,7 +240,7 @@ import Testing
     }
   }
 
-  @Test func onePayloadUnderAnothersDotIsReportedWithoutDigests() throws {
+  @Test func fieldWithoutDigestsRevealsEquivocation() throws {
     let (backup, token) = try backupAndGoOn()
     let other = Replica.opening(backup, token: token, as: 7)
     try other.edit { $0.miles.increment(by: 5) }
@@ -251,8 +248,8 @@ import Testing
     #expect(b.apply(part).equivocations == [Dot(a.device, 3)])
   }
 
-  /// Two stores under one device ID, with equally many saves.
-  @Test func theTokenOfAnotherHistoryIsAMismatch() throws {
+  /// Two stores under one device ID have the same number of saves.
+  @Test func tokenOfOtherHistoryChangesDevice() throws {
     let (x, y) = (Replica.empty(4), Replica.empty(4))
     try x.edit { $0.name = "x" }
     try y.edit { $0.name = "y" }
@@ -260,7 +257,7 @@ import Testing
     #expect(opened.device == DeviceID(7))
   }
 
-  @Test func aRestoredReplicaWhoseIDIsInUseTakesOneNewID() throws {
+  @Test func restoredReplicaWithIDInUseTakesOneNewID() throws {
     let (backup, token) = try backupAndGoOn()
     let restored = Replica.opening(backup, token: token, as: 7)
     b.tell(restored)

@@ -13,7 +13,7 @@ import Testing
       try ReplicaState(decoding: state.encoded()), token: token, as: device)
   }
 
-  @Test func newReplicaHasItsDevice() throws {
+  @Test func ownDevicesOfNewReplicaListOnlyItsDevice() throws {
     let a = Replica.empty(1)
     #expect(a.ownDevices == [DeviceID(1)])
     try a.edit { $0.name = "a" }
@@ -23,8 +23,8 @@ import Testing
     #expect(a.fork(as: DeviceID(3)).ownDevices == [DeviceID(3)])
   }
 
-  /// A backup is restored, and the lost state saved under another device.
-  @Test func restoredBackupHasFormerDevicesAndTheLostOne() throws {
+  /// A restored backup saves under another device, and is then lost as well.
+  @Test func ownDevicesOfRestoredBackupListFormerAndLostDevices() throws {
     let a = Replica.empty(1)
     try a.edit { $0.name = "backed up" }
     let backup = a.state
@@ -32,14 +32,14 @@ import Testing
     var replica = try reopened(backup, a.restoreToken, as: 2)
     try replica.edit { $0.name = "second" }
     #expect(replica.ownDevices == [DeviceID(1), DeviceID(2)])
-    // The token of device 2 is all that is left of it.
+    // Only the token of device 2 is left.
     replica = try reopened(backup, replica.restoreToken, as: 3)
     #expect(replica.ownDevices == [DeviceID(1), DeviceID(2), DeviceID(3)])
     replica = try reopened(replica.state, replica.restoreToken, as: 4)
     #expect(replica.ownDevices == [DeviceID(1), DeviceID(2), DeviceID(3)])
   }
 
-  @Test func deviceOfARollbackIsAFormerOne() throws {
+  @Test func ownDevicesListDeviceBeforeRollback() throws {
     let a = Replica.empty(1)
     try a.edit { $0.name = "a" }
     let clone = try reopened(a.state, a.restoreToken, as: 9)
@@ -50,7 +50,7 @@ import Testing
     #expect(clone.ownDevices == [DeviceID(1), DeviceID(9)])
   }
 
-  @Test func deviceOfEachServerIsAnOwnOne() throws {
+  @Test func ownDevicesListPullDevices() throws {
     var next: UInt64 = 10
     let a = Replica.empty(1) {
       next += 1
@@ -62,14 +62,14 @@ import Testing
       }
     }
     #expect(a.ownDevices == [DeviceID(1), DeviceID(11), DeviceID(12)])
-    // They stay own ones after the device changed.
+    // They stay own devices after the device changes.
     let restored = try reopened(a.state, nil, as: 20)
     #expect(
       restored.ownDevices == [DeviceID(11), DeviceID(12), DeviceID(20)])
   }
 
   /// Devices without saves do not count.
-  @Test func lastSixteenFormerDevicesAreKept() throws {
+  @Test func ownDevicesKeepLastSixteenFormerDevices() throws {
     var replica = Replica.empty(1)
     for device in 2...20 as ClosedRange<UInt64> {
       try replica.edit { $0.name = "\(device)" }
@@ -82,7 +82,7 @@ import Testing
     #expect(replica.ownDevices == Set(saved + [DeviceID(120)]))
   }
 
-  @Test func tooManyFormerDevicesAreRefused() throws {
+  @Test func decodingRefusesInvalidCountOfFormerDevices() throws {
     let a = Replica.empty(1)
     try a.edit { $0.name = "a" }
     let b = try reopened(a.state, nil, as: 2)
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func devicesOfImportsAreKnown() throws {
+  @Test func ownDevicesDoNotListImportDevice() throws {
     let a = Replica.empty(1)
     try a.importRows { $0[Sailor.self, "ada"].name = "Ada" }
     let devices = a.version.vectorClock.entries.map(\.device)
@@ -108,7 +108,7 @@ import Testing
     #expect(!a.ownDevices.contains(devices[0]))
   }
 
-  @Test func awaitedDevicesAreThoseOfAPurge() throws {
+  @Test func awaitedDevicesListDeviceWithoutRecordedVersion() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     #expect(a.awaitedDevices.isEmpty)
     try a.edit { $0.name = "a" }

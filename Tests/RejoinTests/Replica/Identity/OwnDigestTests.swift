@@ -4,7 +4,7 @@
 import Testing
 
 @Suite(.encodes) struct OwnDigestTests {
-  @Test func aDigestIsFoundByItsNumber() {
+  @Test func ownDigestsReturnDigestByNumber() {
     var own = OwnDigests()
     for digest in 11...15 as ClosedRange<UInt64> { own.append(digest) }
     #expect((1...5).map { own[$0] } == [11, 12, 13, 14, 15])
@@ -17,7 +17,7 @@ import Testing
     #expect(own[6] == 16)
   }
 
-  @Test func theLastDigestStays() {
+  @Test func forgetKeepsLastDigest() {
     var own = OwnDigests()
     own.append(11)
     own.append(12)
@@ -25,7 +25,7 @@ import Testing
     #expect(own[2] == 12 && own[1] == nil)
   }
 
-  @Test func noMoreThanTheLimitAreKept() {
+  @Test func appendKeepsAtMostLimit() {
     var own = OwnDigests()
     for n in 1...20_000 as ClosedRange<UInt64> {
       own.append(n)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func whatIsStableNeedsNoDigest() throws {
+  @Test func saveForgetsDigestsOfStableSaves() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     for _ in 0..<50 { try a.edit { $0.miles.increment() } }
     try b.edit { $0.miles.increment() }

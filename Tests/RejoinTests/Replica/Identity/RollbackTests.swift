@@ -9,7 +9,7 @@ import _RejoinVerification
 @Suite(.encodes) struct RollbackTests {
   private let a = Replica.empty(1)
 
-  /// The original goes on to the fourth save; the clone has the first.
+  /// Returns a clone with the first of the original's four saves.
   private func clone() throws -> Replica {
     try a.edit { $0.miles.increment() }
     let (state, token) = (a.state, a.restoreToken)
@@ -17,12 +17,12 @@ import _RejoinVerification
     return Replica.opening(state, token: token, as: 7)
   }
 
-  @Test func theRollbackStaysAtItsFirstSave() throws {
+  @Test func reportsRepeatLastSaveBeforeRollbackUntilNextSave() throws {
     let clone = try clone()
     let b = Replica.empty(2)
     let parts = try #require(a.delta()).split(into: 1)
     #expect(clone.apply(parts[0]).lastSaveBeforeRollback == Dot(a.device, 1))
-    // All saves of the original have arrived; the rollback stays where it was.
+    // All saves of the original arrive, and the report stays the same.
     a.tell(b)
     #expect(clone.merge(b).lastSaveBeforeRollback == Dot(a.device, 1))
     #expect(clone.version[a.device].sequence == 4)
@@ -37,14 +37,14 @@ import _RejoinVerification
     #expect(clone.merge(b).lastSaveBeforeRollback == nil)
   }
 
-  @Test func aForkIsReportedOnce() throws {
+  @Test func mergeReportsForkOnce() throws {
     let clone = try clone()
     #expect(a.tell(clone).forkedDevices == [a.device])
     try a.edit { $0.miles.increment() }
     #expect(a.tell(clone).forkedDevices.isEmpty)
   }
 
-  @Test func shownLaterOwnSaveForcesNewDeviceAndForksNothing() throws {
+  @Test func recordVersionWithLaterOwnSaveForcesNewDeviceWithoutFork() throws {
     let clone = try clone()
     let report = clone.recordVersion(a.version, of: a.device)
     #expect(report.lastSaveBeforeRollback == Dot(a.device, 1))
@@ -53,8 +53,8 @@ import _RejoinVerification
     #expect(try clone.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
   }
 
-  /// A peer that may only read shows 50 devices with digests of its own.
-  @Test func shownVersionForksNoDevice() throws {
+  /// A read-only peer shows forged digests for 50 devices.
+  @Test func recordVersionDoesNotForkDevices() throws {
     let hub = Replica.empty(60)
     let devices = (1...50).map { Replica.empty($0) }
     for device in devices {
@@ -67,7 +67,7 @@ import _RejoinVerification
       #expect(!replica.recordVersion(forged, of: DeviceID(70)).hasFaults)
       #expect(replica.version.forkedDevices.isEmpty)
     }
-    // The delta for such a peer has everything, and marks nothing either.
+    // The delta for this peer contains all saves and marks no fork.
     let delta = try #require(hub.delta(since: forged))
     #expect(delta.intervals.values.allSatisfy { $0.from == 0 })
     #expect(delta.intervals.values.allSatisfy { !$0.to.isForked })
@@ -79,7 +79,7 @@ import _RejoinVerification
     #expect(hub.ada?.miles == 100)
   }
 
-  @Test func aDeviceThatHasNotSavedIsNotForked() throws {
+  @Test func rollbackWithoutOwnSavesDoesNotForkDevice() throws {
     _ = try clone()
     let fresh = Replica.opening(
       Replica.empty(1).state, token: Replica.empty(1).restoreToken, as: 7)
@@ -89,11 +89,10 @@ import _RejoinVerification
     #expect(try fresh.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
   }
 
-  /// A fork is learned from any device that knows of it, and is no new
-  /// equivocation.
-  @Test func aForkIsLearnedFromOthers() throws {
+  /// A fork that another device found is not a new equivocation.
+  @Test func mergeReportsForkFoundByAnotherDevice() throws {
     let (b, c) = (Replica.empty(2), Replica.empty(3))
-    // Its own first save is not compared with that of another device.
+    // The first save of `c` is not compared with that of another device.
     try c.edit { $0.name = "c" }
     a.tell(b)
     let clone = try clone()
@@ -108,7 +107,7 @@ import _RejoinVerification
     #expect(c.version.forkedDevices == [a.device])
   }
 
-  @Test func aRollbackIsKnownAfterReopening() throws {
+  @Test func reopenedReplicaRemembersRollback() throws {
     let clone = Replica.empty(1)
     try a.edit { $0.name = "a" }
     clone.recordVersion(a.version, of: a.device)

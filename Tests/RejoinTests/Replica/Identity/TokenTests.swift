@@ -13,7 +13,7 @@ import Testing
       try ReplicaState(decoding: state.encoded()), token: token, as: 7)
   }
 
-  @Test func aTokenCanBeStored() throws {
+  @Test func tokenRoundTrips() throws {
     try a.edit { $0.name = "a" }
     let token = a.restoreToken
     #expect(try RestoreToken(decoding: token.encoded()) == token)
@@ -22,7 +22,7 @@ import Testing
     #expect(token.digest == a.version[a.device].digest)
   }
 
-  @Test func aDamagedTokenIsRefused() throws {
+  @Test func decodingRefusesDamagedToken() throws {
     try a.edit { $0.name = "a" }
     let bytes = a.restoreToken.encoded()
     for i in bytes.indices {
@@ -39,8 +39,8 @@ import Testing
     }
   }
 
-  /// A crash after the state was persisted and before its token was.
-  @Test func aTokenOfAnEarlierSaveIsNoRestore() throws {
+  /// A crash can store a state without its token.
+  @Test func tokenOfEarlierSaveKeepsDevice() throws {
     var tokens = [a.restoreToken]
     for n in 0..<5 {
       try a.edit { $0.name = "\(n)" }
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func aTokenOfALaterSaveIsARestore() throws {
+  @Test func tokenOfLaterSaveChangesDevice() throws {
     try a.edit { $0.name = "kept" }
     let backup = a.state
     try a.edit { $0.name = "lost" }
@@ -65,15 +65,15 @@ import Testing
     #expect(opened.device == DeviceID(7))
   }
 
-  @Test func aLostTokenOrAnotherDevicesIsARestore() throws {
+  @Test func lostOrForeignTokenChangesDevice() throws {
     try a.edit { $0.name = "a" }
     #expect(try reopen(a.state, nil).device == DeviceID(7))
     #expect(
       try reopen(a.state, Replica.empty(3).restoreToken).device == DeviceID(7))
   }
 
-  /// Saves under the device ID of a server may have been sent, too.
-  @Test func aTokenCountsPulls() throws {
+  /// A lost pull reveals a restored backup, like any lost save.
+  @Test func tokenCountsPulls() throws {
     try a.edit { $0.name = "a" }
     func pull(_ name: String, at time: Int64) throws {
       try a.importRows(from: "crm", modifiedAt: time) {
@@ -91,15 +91,15 @@ import Testing
     #expect(try reopen(a.state, early).device == a.device)
   }
 
-  /// A backup from before the first token knows nothing that was sent.
-  @Test func aTokenWithoutASaveIsInEveryHistory() throws {
+  /// The token precedes all saves.
+  @Test func tokenWithoutSaveKeepsDevice() throws {
     let token = a.restoreToken
     for n in 0..<10 { try a.edit { $0.name = "\(n)" } }
     #expect(try reopen(a.state, token).device == a.device)
   }
 
-  /// The digest of the last durable token stays, however many saves follow.
-  @Test func theDurableTokenIsAlwaysRecognized() throws {
+  /// The replica keeps the digest of the last confirmed token.
+  @Test func confirmedTokenKeepsDeviceAfterManySaves() throws {
     try a.edit { $0.name = "first" }
     let token = a.restoreToken
     a.confirmTokenStored(token)
@@ -112,8 +112,8 @@ import Testing
     #expect(try reopen(other.state, forgotten).device == DeviceID(7))
   }
 
-  /// Digests of stable saves are forgotten; the token is recognized all the same.
-  @Test func theTokenItWasOpenedWithIsDurable() throws {
+  /// The replica drops digests of stable saves and still recognizes the token.
+  @Test func openingTokenKeepsDeviceAfterStableSaves() throws {
     for n in 0..<3 { try a.edit { $0.name = "\(n)" } }
     let opened = try reopen(a.state, a.restoreToken)
     let b = Replica.empty(2)
@@ -127,7 +127,7 @@ import Testing
     #expect(try reopen(opened.state, a.restoreToken).device == a.device)
   }
 
-  @Test func tokenOfStableSaveIsKept() throws {
+  @Test func confirmTokenStoredAcceptsTokenOfStableSave() throws {
     let b = Replica.empty(2)
     try a.edit { $0.name = "1" }
     let token = a.restoreToken
@@ -142,7 +142,7 @@ import Testing
   }
 
   /// The digest of the save with the token's number is dropped.
-  @Test func tokenStoredIgnoresCloneTokenOfDroppedNumber() throws {
+  @Test func confirmTokenStoredIgnoresCloneTokenOfDroppedNumber() throws {
     try a.edit { $0.name = "1" }
     let clone = try reopen(a.state, a.restoreToken)
     let b = Replica.empty(2)
@@ -159,7 +159,7 @@ import Testing
     #expect(try reopen(a.state, clone.restoreToken).device != a.device)
   }
 
-  @Test func theTokenOfAnotherDeviceIsNotKept() throws {
+  @Test func confirmTokenStoredIgnoresTokenOfAnotherDevice() throws {
     try a.edit { $0.name = "a" }
     let token = a.restoreToken
     a.confirmTokenStored(Replica.empty(3).restoreToken)
@@ -168,13 +168,13 @@ import Testing
     #expect(a.state.identity.durableToken == token)
   }
 
-  @Test func tokenStoredIgnoresTokenOfAnotherHistory() throws {
+  @Test func confirmTokenStoredIgnoresTokenOfAnotherHistory() throws {
     try a.edit { $0.name = "1" }
     let clone = try reopen(a.state, a.restoreToken)
     for name in ["2", "3"] { try a.edit { $0.name = name } }
     #expect(!clone.confirmTokenStored(a.restoreToken))
     #expect(a.confirmTokenStored(a.restoreToken))
-    // A backup of the clone is recognized by the token of the original.
+    // The token of the original reveals a backup of the clone.
     let opened = try reopen(clone.state, a.restoreToken)
     #expect(opened.device == DeviceID(7))
   }

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func theSameRowsOnTwoDevicesAreThereOnce() throws {
+  @Test func importOfSameRowsOnTwoDevicesCountsOnce() throws {
     let report = try a.importRows(rows)
     #expect(!report.hasFaults && report.changedRecords.count == 2)
     try b.importRows(rows)
@@ -29,21 +29,21 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
-  @Test func importingAgainDoesNothing() throws {
+  @Test func repeatedImportChangesNothing() throws {
     try a.importRows(rows)
     let state = a.delta()
     #expect(try a.importRows(rows).changedRecords.isEmpty)
     #expect(a.delta() == state)
   }
 
-  @Test func anImportTakesNoOwnDot() throws {
+  @Test func importTakesNoOwnDot() throws {
     try a.importRows(rows)
     #expect(a.version[a.device].sequence == 0)
     #expect(a.version.vectorClock.entries.map(\.count) == [1])
     #expect(a.roster.isEmpty)
   }
 
-  @Test func aRealEditIsShownInPlaceOfWhatIsImported() throws {
+  @Test func editWinsOverImportedValue() throws {
     try b.edit { $0.name = "real" }
     try a.importRows(rows)
     settle(a, b)
@@ -52,7 +52,7 @@ import Testing
     #expect(a.ada?.miles == 5)
   }
 
-  @Test func otherRowsAreAnotherImport() throws {
+  @Test func importOfOtherRowsCountsSeparately() throws {
     try a.importRows(rows)
     try b.importRows { $0[Sailor.self, "ada"].miles.increment(by: 7) }
     settle(a, b)
@@ -60,7 +60,7 @@ import Testing
     #expect(a.ada?.miles == 12)
   }
 
-  @Test func otherValuesInTheSameRowsAreAnotherImport() throws {
+  @Test func importsOfDifferentValuesConflict() throws {
     try a.importRows { $0[Sailor.self, "ada"].name = "Ada" }
     try a.importRows { $0[Sailor.self, "ada"].name = "Eve" }
     let shown = [a.ada?.name].compactMap { $0 }
@@ -68,8 +68,8 @@ import Testing
     #expect(Set(shown + other) == ["Ada", "Eve"])
   }
 
-  /// Two fields of one name that a newer version reads in two ways.
-  @Test func anotherVariantOfAFieldIsAnotherImport() throws {
+  /// A newer version reads the field in another way.
+  @Test func importOfOtherFieldVariantCountsSeparately() throws {
     for (replica, variant) in [(a, nil), (b, "newer")] as [(Replica, String?)] {
       try replica.importRows {
         $0.apply(
@@ -82,7 +82,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func anImportThatOverflowsChangesNothing() throws {
+  @Test func overflowingImportChangesNothing() throws {
     #expect(throws: SaveError.self) {
       try a.importRows { transaction in
         for _ in 0..<3 {
@@ -95,7 +95,7 @@ import Testing
     #expect(a.delta() == nil)
   }
 
-  @Test func aDeletedRowIsAnotherImport() throws {
+  @Test func importOfDeletedRowCountsSeparately() throws {
     try a.importRows { $0[Sailor.self, "ada"].ensureExists() }
     try a.importRows {
       $0[Sailor.self, "ada"].ensureExists()

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Rejoin
 
-/// Rows of a server that knows no CRDT.
+/// Rows of a server that does not use CRDTs.
 ///
-/// The times are milliseconds of the server's clock, 1,000,000 that of the devices.
+/// Times are milliseconds. The clocks of the devices show 1,000,000.
 @Suite(.encodes) struct PullingTests {
   private let a = PullingTests.device(1)
   private let b = PullingTests.device(2)
 
-  /// A device with a multiple of ten as its ID; its pull devices have the IDs that follow.
+  /// Returns a replica with ID `number * 10`, and the next IDs for its pulls.
   private static func device(_ number: UInt64) -> Replica {
     var last = number * 10
     return Replica.empty(number * 10) {
@@ -39,7 +39,7 @@ import Testing
 
   // Claim 21: a blind overwrite from a server's rows loses pending local edits.
 
-  @Test func aNewerRowNeverOverwritesAPendingEdit() throws {
+  @Test func newerRowKeepsPendingEditAsConflict() throws {
     try pull(a, at: 1_000, name: "Ada", rank: "mate")
     try a.edit { $0.name = "Countess" }
     let report = try pull(a, at: 2_000_000, name: "Lady", rank: "mate")
@@ -51,7 +51,7 @@ import Testing
     #expect(conflict.loser.dot.device == a.device)
   }
 
-  @Test func anEditLaterThanTheRowIsShownAndTheRowIsAConflict() throws {
+  @Test func rowBeforeEditBecomesConflict() throws {
     try pull(a, at: 1_000, name: "Ada")
     try a.edit { $0.name = "Countess" }
     try pull(a, at: 2_000, name: "Lady")
@@ -59,19 +59,19 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.name) == ["Lady"])
   }
 
-  @Test func resolvingTheConflictSupersedesBoth() throws {
+  @Test func resolvingConflictSupersedesRowAndEdit() throws {
     try pull(a, at: 1_000, name: "Ada")
     try a.edit { $0.name = "Countess" }
     try pull(a, at: 2_000_000, name: "Lady")
     try a.edit { $0.name = "Ada of Lovelace" }
     #expect(a.ada?.name == "Ada of Lovelace")
     #expect(a.ada?.conflictingValues(of: \.name) == [])
-    // It is pushed, and comes back as the server's.
+    // The server returns the pushed value.
     try pull(a, at: 3_000_000, name: "Ada of Lovelace")
     #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
-  @Test func whatTheRowsDoNotTouchStays() throws {
+  @Test func pullKeepsFieldsThatRowsOmit() throws {
     try a.edit {
       $0.miles.increment(by: 2)
       $0.name = "Ada"
@@ -92,10 +92,10 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.rank) == [])
   }
 
-  // A pull writes only what differs from the latest pull known here, whoever made
-  // it, and only if the server's time is later.
+  // A pull writes only values that differ from the latest known pull of any
+  // device, and only if the server's time is later.
 
-  @Test func whatWasPulledBeforeMakesNoSave() throws {
+  @Test func pullOfKnownRowSavesNothing() throws {
     try pull(a, at: 1_000, name: "Ada", rank: "mate")
     try a.edit { $0.name = "Countess" }
     let before = a.version
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: [-1, 0, 999, 1_000] as [Int64])
-  func anOlderRowOrOneOfTheSameTimeChangesNothing(time: Int64) throws {
+  func pullIgnoresRowsAtSameOrEarlierTime(time: Int64) throws {
     try pull(a, at: 1_000, name: "Ada")
     let before = a.version
     try pull(a, at: time, name: "Lady")
@@ -117,13 +117,13 @@ import Testing
     #expect(a.ada?.name == "Ada")
   }
 
-  @Test func aFieldThatWasNotPulledYetIsNewWhateverTheTime() throws {
+  @Test func pullWritesNewFieldAtEarlierTime() throws {
     try pull(a, at: 1_000, name: "Ada")
     try pull(a, at: 500, rank: "mate")
     #expect(a.ada?.rank == "mate")
   }
 
-  @Test func oneSaveHoldsWhatIsNewInAllRows() throws {
+  @Test func pullWritesAllRowsInOneSave() throws {
     let report = try a.importRows(from: "crm", modifiedAt: 1_000) {
       transaction in
       transaction[Sailor.self, "ada"].name = "Ada"
@@ -140,7 +140,7 @@ import Testing
     #expect(a.version.vectorClock.entries.map(\.count) == [2])
   }
 
-  @Test func aRowWithoutFieldsIsCreatedOnce() throws {
+  @Test func pullCreatesRowWithoutFieldsOnce() throws {
     for time in 1...3 as ClosedRange<Int64> {
       try a.importRows(from: "crm", modifiedAt: time) {
         $0.ensureExists(Sailor.ada)
@@ -150,7 +150,7 @@ import Testing
     #expect(a.version.vectorClock.entries.map(\.count) == [1])
   }
 
-  @Test func aRowThatIsUnsetUnsetsWhatWasPulled() throws {
+  @Test func pullUnsetsPulledField() throws {
     try pull(a, at: 1_000, name: "Ada")
     try a.importRows(from: "crm", modifiedAt: 2_000) {
       $0[Sailor.self, "ada"].name = nil
@@ -159,7 +159,7 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
-  @Test func theLatestPullKnownHereMayBeAnothers() throws {
+  @Test func pullComparesWithPullOfAnotherDevice() throws {
     try pull(a, at: 1_000, name: "Ada")
     a.tell(b)
     let before = b.version
@@ -171,8 +171,8 @@ import Testing
     #expect(b.ada?.conflictingValues(of: \.name) == [])
   }
 
-  /// An entity may have any name, also one with a slash.
-  @Test func rowsOfIDsWithTheSameConcatenationAreTwo() throws {
+  /// The name of an entity can contain a slash.
+  @Test func pullDistinguishesIDsWithEqualConcatenation() throws {
     let name = FieldKey("name", .register)
     let entities = ["a/b", "a"].map { (SchemaName($0), Schema.Definition()) }
     let replica = Replica(
@@ -189,9 +189,9 @@ import Testing
     #expect(replica.record(second)?.shown(name) == ["2"])
   }
 
-  // It observes the earlier pulls of that server and nothing else.
+  // A pull observes only earlier pulls from its server.
 
-  @Test func aPullOfAnotherInstallationIsSuperseded() throws {
+  @Test func pullSupersedesPullOfAnotherInstallation() throws {
     try pull(a, at: 1_000, name: "Ada")
     try pull(b, at: 2_000, name: "Lady")
     let conflicts = a.merge(b).conflicts
@@ -204,7 +204,7 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
-  @Test func aPullOfAnotherServerIsNotSuperseded() throws {
+  @Test func pullDoesNotSupersedePullOfAnotherServer() throws {
     try pull(a, at: 1_000, from: "crm", name: "Ada")
     try pull(a, at: 2_000, from: "erp", name: "Lady")
     #expect(a.ada?.name == "Lady")
@@ -214,17 +214,17 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.name) == ["Lady"])
   }
 
-  @Test func aDeletionThatWasNotPulledStays() throws {
+  @Test func pullOfUnchangedRowKeepsDeletion() throws {
     try pull(a, at: 1_000, name: "Ada")
     try a.save { $0.delete(Sailor.ada) }
     try pull(a, at: 2_000, name: "Ada")
     #expect(a.ada == nil)
-    // The server changed the row, not knowing of the deletion.
+    // The server changed the row without knowing of the deletion.
     try pull(a, at: 3_000, name: "Lady")
     #expect(a.ada?.name == "Lady")
   }
 
-  @Test func installationsThatPullTheSameRowsDoNotConflict() throws {
+  @Test func pullsOfSameRowsDoNotConflict() throws {
     for round in 1...4 as ClosedRange<Int64> {
       for replica in [a, b] {
         try pull(replica, at: round * 1_000, name: "\(round)", rank: "\(round)")
@@ -240,9 +240,9 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
-  // The saves are of a device of this installation for the server.
+  // Each installation has a device for each server.
 
-  @Test func aPullIsASaveOfADeviceForTheServerAtItsTime() throws {
+  @Test func pullSavesUnderServerDeviceAtServerTime() throws {
     try pull(a, at: 1_000, name: "Ada")
     let first = try write(a)
     #expect(first.dot == Dot(DeviceID(11), 1))
@@ -254,7 +254,7 @@ import Testing
     #expect(a.version[a.device].sequence == 0)
   }
 
-  @Test func pullingLeavesTheDeviceAlone() throws {
+  @Test func pullDoesNotChangeDevice() throws {
     for time in 1...3 as ClosedRange<Int64> {
       let report = try pull(a, at: time, name: "\(time)")
       #expect(!report.hasFaults)
@@ -268,7 +268,7 @@ import Testing
     #expect(!a.merge(b).hasFaults)
   }
 
-  @Test func stabilityDoesNotAwaitTheDeviceOfAServer() throws {
+  @Test func cutDoesNotAwaitPullDevice() throws {
     try pull(a, at: 1_000, name: "Ada")
     try a.edit { $0.miles.increment() }
     a.tell(b)
@@ -277,7 +277,7 @@ import Testing
     #expect(a.stabilityCut == a.version.vectorClock)
   }
 
-  @Test func theDeviceIsKeptWithTheState() throws {
+  @Test func replicaStateStoresPullDevice() throws {
     try pull(a, at: 1_000, name: "Ada")
     let bytes = a.state.encoded()
     let opened = Replica.opening(
@@ -286,7 +286,7 @@ import Testing
     #expect(try write(opened).dot == Dot(DeviceID(11), 2))
   }
 
-  @Test func aForkPullsAsADeviceOfItsOwn() throws {
+  @Test func forkPullsUnderItsOwnDevice() throws {
     try pull(a, at: 1_000, name: "Ada")
     let fork = a.fork(as: DeviceID(50), makeDeviceID: { DeviceID(51) })
     try pull(a, at: 2_000, name: "Lady")
@@ -297,9 +297,8 @@ import Testing
     #expect(a.ada?.name == "Countess")
   }
 
-  /// The rows of a server years ahead move a clock no further than any other
-  /// message does.
-  @Test func aServerAheadMovesTheClockToTheBoundOnly() throws {
+  /// The bound for messages also applies to the rows of a server.
+  @Test func serverAheadMovesClockToBound() throws {
     try pull(a, at: 4_000_000_000_000, name: "Ada")
     try a.edit { $0.name = "Lady" }
     #expect(a.ada?.name == "Lady")
@@ -311,7 +310,7 @@ import Testing
 
   // Restored backups and clones.
 
-  @Test func aRestoredBackupPullsAsAnotherDevice() throws {
+  @Test func restoredBackupForgetsPullDevices() throws {
     try pull(a, at: 1_000, name: "Ada")
     let restored = Replica.opening(a.state, token: nil, as: 7)
     try pull(a, at: 2_000, name: "Lady")
@@ -321,8 +320,7 @@ import Testing
     #expect(other.state.identity.pullDevices.isEmpty)
   }
 
-  /// A backup of `a` after a first pull, opened unnoticed; `b` has a second pull of
-  /// the original.
+  /// Opens a backup of `a`, with its token, from before a pull that `b` has.
   private func unnoticed() throws -> Replica {
     try a.edit { $0.miles.increment() }
     try pull(a, at: 1_000, name: "Ada")
@@ -339,7 +337,7 @@ import Testing
     }
   }
 
-  @Test func aPullUnknownHereRevealsTheClone() throws {
+  @Test func unknownPullRevealsClone() throws {
     let clone = try unnoticed()
     let report = clone.merge(b)
     #expect(report.lastSaveBeforeRollback == Dot(clone.device, 1))
@@ -354,8 +352,8 @@ import Testing
     #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
-  /// A part of a delta has no intervals, so that only its fields tell.
-  @Test func aFieldAloneRevealsTheClone() throws {
+  /// A part of a split delta has fields and no intervals.
+  @Test func fieldWithoutIntervalsRevealsClone() throws {
     let clone = try unnoticed()
     let part = try #require(b.delta()?.split(into: 1).first)
     #expect(part.intervals.isEmpty)
@@ -364,7 +362,7 @@ import Testing
     #expect(dot?.device != DeviceID(10))
   }
 
-  @Test func aClonePullingUnderTheSameSequenceIsDetected() throws {
+  @Test func mergeDetectsClonePullingUnderSameNumber() throws {
     let clone = try unnoticed()
     try pull(clone, at: 3_000, name: "Countess")
     let report = b.merge(clone)
@@ -381,8 +379,8 @@ import Testing
     #expect(areEqual(a, b, clone))
   }
 
-  /// One value with two times of the server is two saves.
-  @Test func aClonePullingTheSameRowAtAnotherTimeIsDetected() throws {
+  /// One value with two server times is two saves.
+  @Test func mergeDetectsClonePullingSameRowAtOtherTime() throws {
     let clone = try unnoticed()
     try pull(clone, at: 3_000, name: "Lady")
     let report = b.merge(clone)
@@ -393,7 +391,7 @@ import Testing
     #expect(a.encoded() == b.encoded())
   }
 
-  @Test func withoutAnUnusedIDNothingIsPulled() throws {
+  @Test func pullWithoutUnusedIDThrowsIdentityInUse() throws {
     let poor = Replica.empty(3) { DeviceID(3) }
     #expect(throws: SaveError.identityInUse(DeviceID(3))) {
       try pull(poor, at: 1_000, name: "Ada")
@@ -419,7 +417,7 @@ import Testing
   }
 
   /// The first re-creation dropped the memory of the pull.
-  @Test func creatingAgainOnceMoreTouchesNoMemory() throws {
+  @Test func secondRecreationDoesNotTouchMemory() throws {
     try pull(a, at: 1_000, name: "Ada")
     var ids: [Set<String>] = []
     for _ in 0..<2 {
@@ -467,7 +465,7 @@ import Testing
     #expect(try pull(a, at: 2_000, name: "Lady").changedRecords.isEmpty)
   }
 
-  @Test func undoingReCreationRestoresWhatWasPulled() throws {
+  @Test func undoOfRecreationRestoresPulledValues() throws {
     try pull(a, at: 1_000, name: "Ada")
     try a.edit { $0.delete() }
     let report = try a.save { transaction in
@@ -489,7 +487,7 @@ import Testing
     #expect(try a.purgeDeletedRecords().announcedRecords == [Sailor.ada])
   }
 
-  @Test func changedRowWritesAllFieldsAfterAPurge() throws {
+  @Test func changedRowWritesAllFieldsAfterPurge() throws {
     try purged()
     #expect(try a.purgeDeletedRecords().droppedRecords == [Sailor.ada])
     try pull(a, at: 1_000, name: "Ada", rank: "mate")
@@ -506,8 +504,8 @@ import Testing
     #expect(b.ada?.conflictingValues(of: \.rank) == [])
   }
 
-  /// A drop may happen at the same time on another device.
-  @Test func changedRowWritesAllFieldsAfterAnAnnouncement() throws {
+  /// Another device can drop the record at the same time.
+  @Test func changedRowWritesAllFieldsAfterAnnouncement() throws {
     try purged()
     a.tell(b)
     try b.purgeDeletedRecords()
@@ -520,7 +518,7 @@ import Testing
   }
 
   /// The value of a field in an older row is not the latest one.
-  @Test func olderRowWritesLatestPulledValuesAfterAPurge() throws {
+  @Test func olderRowWritesLatestPulledValuesAfterPurge() throws {
     try pull(a, at: 1_000, name: "Ada")
     try pull(a, at: 3_000, rank: "captain")
     try a.edit { $0.delete() }

@@ -36,7 +36,7 @@ import Testing
   @Test(arguments: [
     now * 1000, .max, now + 300_001,
   ])
-  func laterTimeCountsAsNow(_ time: Int64) throws {
+  func timeBeyondSkewCountsAsNow(_ time: Int64) throws {
     let report = try pull(phone, "v1", at: time)
     #expect(report.correctedServerTime == time)
     #expect(report.hasFaults)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [Int64.min, -1, 0, now, now + 300_000])
-  func timeWithinTheSkewIsKept(_ time: Int64) throws {
+  func importKeepsTimeWithinSkew(_ time: Int64) throws {
     let report = try pull(phone, "v1", at: time)
     #expect(report.correctedServerTime == nil && !report.hasFaults)
     #expect(
@@ -80,7 +80,7 @@ import Testing
   }
 
   /// A device whose clock was ahead stored a time that no right clock reaches.
-  @Test func rememberedTimeBeyondTheSkewIsIgnored() throws {
+  @Test func importIgnoresRememberedTimeBeyondSkew() throws {
     clock.now = Self.now * 1000
     try pull(phone, "v1", at: clock.now)
     clock.now = Self.now
@@ -92,7 +92,7 @@ import Testing
     #expect(phone.ada?.name == "v2")
   }
 
-  @Test func longNameOfServerIsNamed() throws {
+  @Test func importRefusesLongServerName() throws {
     let server = String(repeating: "s", count: 1100)
     #expect(throws: SaveError.serverNameTooLong(server)) {
       try phone.importRows(from: server, modifiedAt: 5) {

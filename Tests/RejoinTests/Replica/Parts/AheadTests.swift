@@ -8,7 +8,7 @@ import Testing
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 
-  /// Three saves of three records, one delta for each record.
+  /// Saves three records, and returns a delta of each.
   private func parts() throws -> [Delta] {
     for key in ["x", "y", "z"] {
       try d.save { $0[Sailor.self, key].name = key }
@@ -16,7 +16,7 @@ import Testing
     return try #require(d.delta()).split(into: 3)
   }
 
-  /// Tells the other one until there is nothing left.
+  /// Sends deltas until none is left, and returns their number.
   private func deltas(from one: Replica, to other: Replica) -> Int {
     var count = 0
     while count < 10, let delta = one.delta(since: other.version) {
@@ -26,7 +26,7 @@ import Testing
     return count
   }
 
-  @Test func aFieldAheadTellsWhichSavesAreMissing() throws {
+  @Test func fieldAheadRevealsMissingSaves() throws {
     let parts = try parts()
     a.apply(parts[1])
     #expect(a.version.vectorClock.isEmpty)
@@ -40,7 +40,7 @@ import Testing
     #expect(areEqual(a, d))
   }
 
-  @Test func fieldsAheadSpreadAndTheLoopEnds() throws {
+  @Test func deltaSendsFieldsAheadOnce() throws {
     let parts = try parts()
     a.apply(parts[1])
     b.apply(parts[1])
@@ -53,8 +53,7 @@ import Testing
     #expect(areEqual(a, d))
   }
 
-  /// A later save of such a field is sent although the field is ahead.
-  @Test func aFieldAheadThatHasSeenMoreIsSent() throws {
+  @Test func deltaSendsLaterSaveOfFieldAhead() throws {
     let parts = try parts()
     a.apply(parts[1])
     try d.save { $0[Sailor.self, "y"].name = "later" }
@@ -65,7 +64,7 @@ import Testing
     #expect(a[Sailor.self, "y"]?.name == "later")
   }
 
-  @Test func anOwnSaveOfAFieldAheadArrives() throws {
+  @Test func deltaSendsOwnSaveOfFieldAhead() throws {
     let parts = try parts()
     a.apply(parts[1])
     b.apply(parts[1])
@@ -76,7 +75,7 @@ import Testing
     #expect(deltas(from: b, to: a) == 0)
   }
 
-  @Test func theListIsLeftOutAboveItsLimit() throws {
+  @Test func versionOmitsFieldsAheadAboveLimit() throws {
     let limit = ReplicaVersion.fieldsAheadLimit
     try d.save { transaction in
       for i in 0...limit { transaction[Sailor.self, "\(i)"].name = "n" }
@@ -90,7 +89,7 @@ import Testing
     #expect(a.state.ahead.isEmpty)
   }
 
-  @Test func fieldsAheadAreKnownAfterReopening() throws {
+  @Test func decodingKeepsFieldsAhead() throws {
     a.apply(try parts()[1])
     let read = try ReplicaState(decoding: a.state.encoded())
     #expect(read.shownVersion == a.version)

@@ -58,7 +58,7 @@ import _RejoinVerification
     return clone
   }
 
-  @Test func partThatShowsForkDoesNotEndTheTransfer() throws {
+  @Test func partThatShowsForkDoesNotEndTransfer() throws {
     let clone = try clone()
     let first = try part(clone, to: tablet)
     #expect(first.forkedDevices.isEmpty && first.hasAdvanced)
@@ -88,7 +88,7 @@ import _RejoinVerification
     #expect(name(again, "n") == "phone")
   }
 
-  /// Returns a clone of the phone, after each of them made a second save.
+  /// Returns a clone of the phone, after both made a second save.
   private func copies() throws -> Replica {
     try phone.write("a", "e", value: "1")
     let state = phone.state
@@ -100,7 +100,7 @@ import _RejoinVerification
 
   /// A later save of the first history arrives between two parts, so the two
   /// entries no longer contradict each other.
-  @Test func laterSaveOfFirstHistoryDoesNotEndTheTransfer() throws {
+  @Test func laterSaveOfFirstHistoryDoesNotEndTransfer() throws {
     let clone = try copies()
     phone.tell(tablet)
     // The relay does not know the clone's earlier digests.
@@ -127,7 +127,7 @@ import _RejoinVerification
   }
 
   /// Another device sends parts of the first history in between.
-  @Test func partOfFirstHistoryKeepsTheFlag() throws {
+  @Test func partOfFirstHistoryKeepsFlag() throws {
     let clone = try copies()
     let other = Replica.empty(4)
     phone.tell(tablet)
@@ -147,7 +147,7 @@ import _RejoinVerification
     #expect(name(tablet, "d") == "phone" && name(tablet, "g") == "clone")
   }
 
-  @Test func wholeDeltaFromFirstSaveTakesTheFlagOfPrefix() throws {
+  @Test func wholeDeltaFromFirstSaveReportsForkOfPrefix() throws {
     let clone = try copies()
     phone.tell(tablet)
     clone.tell(watch)
@@ -165,7 +165,7 @@ import _RejoinVerification
     #expect(tablet.version.prefixes.isEmpty && name(tablet, "g") == "clone")
   }
 
-  @Test func laterOwnSaveInPartCountsImmediately() throws {
+  @Test func partWithLaterOwnSaveReportsRollbackAndFork() throws {
     let clone = try copies()
     for key in ["h", "i"] { try phone.write(key, value: "phone") }
     phone.tell(watch)
@@ -175,7 +175,7 @@ import _RejoinVerification
     #expect(clone.version.forkedDevices == [phone.device])
   }
 
-  @Test func equivocationIsReportedWithFirstAndLastPart() throws {
+  @Test func firstAndLastPartReportEquivocation() throws {
     let clone = try copies()
     phone.tell(tablet)
     clone.tell(watch)
@@ -186,13 +186,13 @@ import _RejoinVerification
     #expect(reports.filter { $0 == [dot] }.count == 2)
   }
 
-  /// The prefix lacks the saves that the version had when it began.
-  @Test func prefixOfVersionDoesNotBecomeOneOfOtherHistory() throws {
+  /// The prefix lacks the saves that the version already contained.
+  @Test func prefixDoesNotContinueOtherHistory() throws {
     let clone = try copies()
     try clone.write("d", "h", value: "clone")
     clone.tell(watch)
     phone.tell(tablet)
-    // Nothing contradicts the numbers 2 and 3, so the part starts after 2.
+    // Neither 2 nor 3 has two digests yet, so the part starts after 2.
     let first = try #require(
       watch.delta(since: tablet.version, byteLimit: 1))
     #expect(first.intervals[phone.device]?.from == 2)

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// Transfers in parts that are cut, and go on from where they stopped.
+/// Transfers in parts that stop and continue.
 @Suite(.encodes) struct PartialDeltaTests {
   private let phone = Replica.empty(1)
   private let tablet = Replica.empty(2)
@@ -19,7 +19,7 @@ import Testing
     replica[Sailor.self, key]?.miles
   }
 
-  @Test func partsFollowEachOtherInTheOrderOfTheRecords() throws {
+  @Test func partsFollowOrderOfRecords() throws {
     try write(phone, "c", "a", "b")
     #expect(try phone.nextPart(to: newcomer).recordIDs.map(\.key) == ["a"])
     let parts = phone.sendParts(to: newcomer)
@@ -30,7 +30,7 @@ import Testing
     #expect(newcomer.version == phone.version)
   }
 
-  /// Smaller deltas than the limit of bytes, with all records in one save.
+  /// Deltas below the byte limit, with all records in one save.
   @Test(arguments: [2_000, 2_001, 25_000])
   func partHasLimitedNumberOfRecords(_ count: Int) throws {
     try phone.save { transaction in
@@ -48,14 +48,14 @@ import Testing
     #expect(newcomer.version == phone.version)
   }
 
-  @Test func theVersionWaitsAndItsPrefixGrows() throws {
+  @Test func partsExtendPrefixBeforeVersion() throws {
     try write(phone, "a", "b", "c")
     newcomer.apply(try phone.nextPart(to: newcomer))
     #expect(newcomer.version.vectorClock.isEmpty)
     let prefix = try #require(newcomer.version.prefixes.first)
     #expect(prefix.through == RecordID("Sailor", "a"))
     #expect(prefix.vectorClock == [phone.device: 1])
-    // Nothing is ahead, since the prefix speaks for it.
+    // The prefix covers the field, so the field is not ahead.
     #expect(newcomer.version.fieldsAhead.isEmpty)
     #expect(newcomer.latestMissingSaves == [phone.device: 1])
     newcomer.apply(try phone.nextPart(to: newcomer))
@@ -63,7 +63,7 @@ import Testing
       newcomer.version.prefixes.map(\.through) == [RecordID("Sailor", "b")])
   }
 
-  @Test func anotherSenderGoesOn() throws {
+  @Test func otherSenderContinuesTransfer() throws {
     try write(phone, "a", "b", "c", "d")
     phone.tell(tablet)
     newcomer.apply(try phone.nextPart(to: newcomer))
@@ -74,8 +74,8 @@ import Testing
     #expect(areEqual(phone, newcomer))
   }
 
-  /// One has later saves of a device than the other.
-  @Test func theLesserOfTwoSendersSavesIsComplete() throws {
+  /// One sender has later saves than the other.
+  @Test func senderWithFewerSavesCompletesThem() throws {
     try write(phone, "a", "b", "c")
     phone.tell(tablet)
     try write(phone, "a", "c")
@@ -87,8 +87,8 @@ import Testing
     #expect(areEqual(phone, newcomer))
   }
 
-  /// Two devices that upload at the same time do not hold each other up.
-  @Test func transfersOfDifferentDevicesAreApart() throws {
+  /// Two devices upload at the same time.
+  @Test func transfersOfTwoDevicesDoNotInterfere() throws {
     try write(phone, "a", "b", "c")
     try write(tablet, "a", "b", "c")
     var count = 0
@@ -105,8 +105,8 @@ import Testing
       newcomer.version.vectorClock == [phone.device: 1, tablet.device: 1])
   }
 
-  /// With an end far off and one near, all records after the near one are sent.
-  @Test func differentEndsContinueAtTheFirst() throws {
+  /// The sender continues after the first of two ends.
+  @Test func partContinuesAtFirstPrefixEnd() throws {
     try write(phone, "a", "b", "c", "d")
     for _ in 0..<3 { newcomer.apply(try phone.nextPart(to: newcomer)) }
     try write(tablet, "a", "b", "d")
@@ -125,12 +125,12 @@ import Testing
     #expect(areEqual(tablet, newcomer))
   }
 
-  @Test func savesInBetweenFollowAfterTheLastPart() throws {
+  @Test func savesDuringTransferFollowLastPart() throws {
     try write(phone, "a", "b")
     newcomer.apply(try phone.nextPart(to: newcomer))
     try write(phone, "a", "c")
     let rest = try phone.nextPart(to: newcomer, bytes: 10_000)
-    // With the field of "c", which has a later save, but not vouching for that.
+    // The part contains the later field of "c", but does not cover its save.
     #expect(rest.intervals[phone.device]?.to.sequence == 1)
     newcomer.apply(rest)
     #expect(newcomer.version.vectorClock == [phone.device: 1])
@@ -140,7 +140,7 @@ import Testing
     #expect(areEqual(phone, newcomer))
   }
 
-  @Test func aPartThatDoesNotContinueIsAGap() throws {
+  @Test func partWithoutItsPrefixReportsGap() throws {
     try write(phone, "a", "b", "c")
     let helper = Replica.empty(3)
     helper.apply(try phone.nextPart(to: helper))
@@ -160,7 +160,7 @@ import Testing
     #expect(areEqual(phone, newcomer))
   }
 
-  @Test func aPartThatSkipsOneIsAGap() throws {
+  @Test func partAfterSkippedPartReportsGap() throws {
     try write(phone, "a", "b", "c", "d")
     let helper = Replica.empty(3)
     for one in [helper, newcomer] { one.apply(try phone.nextPart(to: one)) }
@@ -172,7 +172,7 @@ import Testing
     #expect(areEqual(phone, newcomer))
   }
 
-  @Test func aDoubledPartChangesNothing() throws {
+  @Test func repeatedPartChangesNothing() throws {
     try write(phone, "a", "b", "c")
     let parts = phone.sendParts(to: newcomer)
     let half = Replica.empty(3)
@@ -189,7 +189,7 @@ import Testing
     #expect(newcomer.state.encoded() == before)
   }
 
-  @Test func aWholeDeltaIsCompleteAndEndsThePrefix() throws {
+  @Test func wholeDeltaEndsPrefix() throws {
     try write(phone, "a", "b")
     newcomer.apply(try phone.nextPart(to: newcomer))
     try write(phone, "a")
@@ -200,13 +200,13 @@ import Testing
   }
 
   /// Two replicas with the same prefix send each other nothing.
-  @Test func equalPrefixesAreNotSent() throws {
+  @Test func deltaOmitsEqualPrefix() throws {
     try write(phone, "a", "b", "c")
     let other = Replica.empty(3)
     for one in [newcomer, other] { one.apply(try phone.nextPart(to: one)) }
     #expect(newcomer.delta(since: other.version) == nil)
     #expect(newcomer.delta(since: other.version, byteLimit: 1) == nil)
-    // One that is further has more.
+    // A replica with a longer prefix has more to send.
     newcomer.apply(try phone.nextPart(to: newcomer))
     let delta = try #require(newcomer.delta(since: other.version))
     #expect(delta.recordIDs == [RecordID("Sailor", "b")])
@@ -215,14 +215,14 @@ import Testing
     #expect(miles(other, "b") == 1)
   }
 
-  @Test func aPrefixIsStoredWithTheReplica() throws {
+  @Test func replicaStateStoresPrefix() throws {
     try write(phone, "a", "b", "c")
     let empty = newcomer.state
     newcomer.apply(try phone.nextPart(to: newcomer))
     let stored = try ReplicaState(decoding: newcomer.state.encoded())
     #expect(stored.version == newcomer.state.version)
     newcomer.apply(try phone.nextPart(to: newcomer))
-    // A backup from before goes on from where it was.
+    // A backup continues from its own prefix.
     let restored = Replica.opening(stored, token: nil, as: 8)
     #expect(try phone.nextPart(to: restored).recordIDs.map(\.key) == ["b"])
     phone.sendParts(to: restored)
@@ -231,8 +231,8 @@ import Testing
     #expect(try phone.nextPart(to: earlier).range?.after == nil)
   }
 
-  /// A prefix that continues one history of a device must not continue the other.
-  @Test func aForkEndsThePrefixOfItsDevice() throws {
+  /// A prefix of one history of a device must not continue the other history.
+  @Test func forkEndsPrefixOfItsDevice() throws {
     let clone = Replica.empty(1)
     let (early, hub, other) = (
       Replica.empty(3), Replica.empty(4), Replica.empty(5)
@@ -245,12 +245,12 @@ import Testing
     let last = try early.nextPart(to: other)
     try write(clone, "b", "c")
     clone.tell(hub)
-    // The first save of the clone counts as held, since its number does.
+    // The clone's first save counts as received because its number does.
     let first = try hub.nextPart(to: newcomer)
     #expect(first.recordIDs == [RecordID("Sailor", "b")])
     newcomer.apply(first)
     #expect(newcomer.version.prefixes.count == 1)
-    // It learns of the fork, and still lacks what the clone's first save did to "a".
+    // It finds the fork, and still lacks the clone's first save of "a".
     let report = newcomer.apply(last)
     #expect(report.forkedDevices == [phone.device])
     #expect(report.gaps.map(\.through?.key) == ["a"])
@@ -261,9 +261,8 @@ import Testing
     for key in ["a", "b", "c", "y", "z"] { #expect(miles(newcomer, key) == 1) }
   }
 
-  /// The receiver knows of a fork and the sender does not, so that their versions
-  /// never agree.
-  @Test func theLoopEndsThoughADeviceIsForked() throws {
+  /// Only the receiver knows of the fork, so the versions never agree.
+  @Test func transferEndsDespiteForkedDevice() throws {
     try write(phone, "a", "b")
     let clone = Replica.opening(phone.state, token: phone.restoreToken, as: 1)
     try write(phone, "a")
@@ -276,8 +275,8 @@ import Testing
     #expect(miles(newcomer, "a") == 2 && miles(newcomer, "b") == 2)
   }
 
-  /// Above its limit, the list of fields ahead is left out.
-  @Test func theLoopEndsThoughManyFieldsAreAhead() throws {
+  /// Above its limit, a version omits the list of fields ahead.
+  @Test func transferEndsDespiteManyFieldsAhead() throws {
     try phone.save { transaction in
       for i in 0...ReplicaVersion.fieldsAheadLimit {
         transaction[Sailor.self, "\(i)"].name = "n"
@@ -289,7 +288,7 @@ import Testing
     #expect(tablet.sendParts(to: newcomer, bytes: 20_000).count == 1)
   }
 
-  @Test func onlyASingleRecordExceedsTheLimit() throws {
+  @Test func onlySingleRecordExceedsLimit() throws {
     for i in 0..<300 {
       try phone.save { transaction in
         let sailor = transaction[Sailor.self, "\(i % 60)"]
@@ -304,7 +303,7 @@ import Testing
       for part in parts where byteCount(ofRecordsIn: part) > limit {
         #expect(part.recordIDs.count == 1)
       }
-      // They are not much smaller either.
+      // Most parts use at least half of the limit.
       let full = parts.count { byteCount(ofRecordsIn: $0) > limit / 2 }
       #expect(full * 3 >= parts.count || parts.count < 4)
     }
@@ -312,14 +311,14 @@ import Testing
     #expect(whole == [try #require(phone.delta())])
   }
 
-  /// The bytes of a part in addition to the list of its devices.
+  /// Returns the bytes of a part in addition to the list of its devices.
   private func byteCount(ofRecordsIn part: Delta) -> Int {
     let list = Delta(changes: [], intervals: part.intervals)
     return part.encoded().count - list.encoded().count
   }
 
   /// The list of devices alone has more bytes than the limit.
-  @Test func limitBoundsRecordsBesideManyDevices() throws {
+  @Test func limitDoesNotCountListOfDevices() throws {
     for number in 100..<400 as Range<UInt64> {
       let other = Replica.empty(number)
       try write(other, "\(number)a", "\(number)b")
@@ -335,7 +334,7 @@ import Testing
     }
   }
 
-  /// Many phones are lost in the middle of an upload.
+  /// Many phones stop in the middle of an upload.
   @Test func prefixOfEachDeviceIsSeparate() throws {
     let phones = (100..<140).map { Replica.empty($0) }
     for (i, phone) in phones.enumerated() {
@@ -354,7 +353,7 @@ import Testing
     let again = try ReplicaVersion(decoding: bytes)
     #expect(again == newcomer.version && again.encoded() == bytes)
     #expect(again.hashValue == newcomer.version.hashValue)
-    // One phone continues, and the others stay where they were.
+    // One phone continues, and the prefixes of the others stay.
     phones[6].sendParts(to: newcomer)
     #expect(newcomer.version.vectorClock == [phones[6].device: 1])
     #expect(newcomer.version.prefixes.count == 20)
@@ -400,7 +399,7 @@ import Testing
   }
 
   /// The search for many changes and that for few changes find the same parts.
-  @Test func partsAreTheSameHoweverTheyAreFound() throws {
+  @Test func bothSearchesFindSameParts() throws {
     try phone.save { transaction in
       for i in 0..<10_100 { transaction[Sailor.self, "\(i)"].name = "n" }
     }
@@ -411,7 +410,7 @@ import Testing
         transaction[Sailor.self, "\(i)"].name = "later"
       }
     }
-    // More changes than are looked for one by one, and fewer.
+    // The changes are too many to be looked up one by one, and then few enough.
     let late = ReplicaVersion()
     for (basis, limit) in [(late, 300), (late, 30_000), (before, 30_000)] {
       let part = try #require(phone.delta(since: basis, byteLimit: limit))

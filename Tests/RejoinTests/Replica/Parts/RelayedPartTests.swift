@@ -37,7 +37,7 @@ import Testing
     #expect(areEqual(phone, laptop))
   }
 
-  /// Another device relays them like any saves.
+  /// Another device relays them like other saves.
   @Test func savesOfAllKindsOfOwnDevicesComeFirst() throws {
     try write(tablet, "z")
     tablet.tell(phone)
@@ -64,7 +64,7 @@ import Testing
         == Set([relayed.device] + first.intervals.keys.filter(\.isImport)))
   }
 
-  @Test func prefixOfOwnSavesGoesOnBeforeAnother() throws {
+  @Test func prefixOfOwnSavesContinuesBeforeOthers() throws {
     try write(tablet, "a", "b", "c")
     tablet.sendParts(to: laptop, count: 1)
     tablet.tell(phone)
@@ -91,7 +91,7 @@ import Testing
 
   // MARK: Unfinished transfers
 
-  @Test func prefixIsSentOn() throws {
+  @Test func senderRelaysPrefix() throws {
     try write(phone, "a", "b", "c", "d")
     phone.sendParts(to: tablet, count: 2)
     let parts = tablet.sendParts(to: laptop)
@@ -102,13 +102,13 @@ import Testing
     #expect(laptop.version == tablet.version)
     #expect(areEqual(laptop, tablet))
     #expect(laptop.version.fieldsAhead.isEmpty)
-    // The phone comes back, and goes on where it was.
+    // The phone returns and continues after the prefix.
     let rest = phone.sendParts(to: laptop)
     #expect(rest.flatMap(\.recordIDs).map(\.key).prefix(2) == ["c", "d"])
     #expect(areEqual(phone, laptop))
   }
 
-  @Test func prefixGoesOnFromTheEndOfTheReceiver() throws {
+  @Test func relayedPrefixContinuesAtEndOfReceiver() throws {
     try write(phone, "a", "b", "c", "d")
     phone.sendParts(to: tablet, count: 3)
     phone.sendParts(to: laptop, count: 1)
@@ -117,12 +117,12 @@ import Testing
     #expect(part.range?.after?.key == "a" && part.range?.through?.key == "c")
     laptop.apply(part)
     #expect(laptop.version == tablet.version)
-    // The longer prefix is not sent to, and its replica sends nothing back.
+    // Both replicas have the same prefix and send nothing.
     #expect(laptop.delta(since: tablet.version, byteLimit: 1) == nil)
     #expect(tablet.delta(since: laptop.version, byteLimit: 1) == nil)
   }
 
-  @Test func shorterPrefixOfTheSameSavesIsNotSent() throws {
+  @Test func senderDoesNotRelayShorterPrefixOfSameSaves() throws {
     try write(phone, "a", "b", "c", "d")
     phone.sendParts(to: tablet, count: 1)
     phone.sendParts(to: laptop, count: 3)
@@ -130,7 +130,7 @@ import Testing
   }
 
   /// A later end counts more than later saves.
-  @Test func longerPrefixOfEarlierSavesGoesOn() throws {
+  @Test func senderRelaysLongerPrefixOfEarlierSaves() throws {
     try write(phone, "a", "b", "c", "d", name: "1")
     phone.sendParts(to: tablet, count: 3)
     try write(phone, "a", name: "2")
@@ -148,7 +148,7 @@ import Testing
     #expect(areEqual(laptop, tablet))
   }
 
-  @Test func laterSavesOfTheSameRecordsAreSentOn() throws {
+  @Test func senderRelaysLaterSavesOfSameRecords() throws {
     try write(phone, "a", "b", "c", name: "1")
     phone.sendParts(to: tablet, count: 2)
     try write(phone, "a", "b", name: "2")
@@ -159,9 +159,8 @@ import Testing
     #expect(areEqual(laptop, tablet))
   }
 
-  /// The receiver has the saves of one device in more records than those of the
-  /// other.
-  @Test func devicesWithAnotherStartFollow() throws {
+  /// The receiver has more records of one device than of the other.
+  @Test func devicesWithOtherStartFollow() throws {
     let watch = Replica.empty(4)
     try write(phone, "a", "c", "d")
     try write(watch, "b", "c", "d")
@@ -179,7 +178,7 @@ import Testing
     #expect(areEqual(laptop, tablet))
   }
 
-  @Test func prefixOfCompleteSavesIsNotSent() throws {
+  @Test func senderDoesNotRelayPrefixOfCompleteSaves() throws {
     try write(phone, "a", "b")
     phone.sendParts(to: tablet, count: 1)
     phone.tell(laptop)
@@ -209,8 +208,8 @@ import Testing
     #expect(laptop.version == tablet.version)
   }
 
-  /// Large fields are sent whole or as new parts, since what the receiver has.
-  @Test func largeFieldsOfAPrefixAreSentOn() throws {
+  /// The part contains only elements that the receiver lacks.
+  @Test func senderRelaysLargeFieldsOfPrefix() throws {
     try phone.save { transaction in
       for i in 0..<100 { transaction[Sailor.self, "a"].tags.insert("\(i)") }
     }
@@ -228,7 +227,7 @@ import Testing
   }
 
   /// A receiver with two histories needs all of both.
-  @Test func prefixOfForkedDeviceIsNotSentOn() throws {
+  @Test func senderDoesNotRelayPrefixOfForkedDevice() throws {
     try write(phone, "a", "b", "c")
     let clone = Replica.opening(
       phone.state, token: RestoreToken(phone.state), as: 7)
@@ -247,7 +246,7 @@ import Testing
     #expect(areEqual(laptop, tablet))
   }
 
-  @Test func contradictingPrefixIsNotSentOn() throws {
+  @Test func senderDoesNotRelayContradictingPrefix() throws {
     try write(phone, "a", "b", "c")
     let clone = Replica.opening(
       phone.state, token: RestoreToken(phone.state), as: 7)
@@ -262,7 +261,7 @@ import Testing
     }
   }
 
-  /// A transfer that is cut in the middle costs its bytes once more.
+  /// The relay sends only the bytes of the unfinished transfer.
   @Test func prefixTravelsOnce() throws {
     try phone.save { transaction in
       for i in 0..<1_000 {

@@ -28,8 +28,9 @@ import _RejoinVerification
     Issue.record("the transfer does not end")
   }
 
-  /// The phone before its third save, and the tablet with a part of three later
-  /// ones.
+  /// Returns the phone before its third save.
+  ///
+  /// The tablet has a part of three later saves.
   private func backup() throws -> Replica {
     for key in ["m", "n"] { try phone.write(key, value: "1") }
     let state = phone.state
@@ -70,7 +71,7 @@ import _RejoinVerification
     #expect(!phone.recordVersion(tablet.version).hasFaults)
   }
 
-  /// A pull saves under a device of its own.
+  /// A pull saves under its own device.
   @Test func shownPrefixOfPullDeviceRevealsRollback() throws {
     func pull(_ value: String) throws {
       try phone.importRows(from: "S", modifiedAt: Int64(value.utf8.count)) {
@@ -96,15 +97,15 @@ import _RejoinVerification
     try old.write("b", "n", value: "old")
     #expect(try part(old, to: tablet).range?.after == nil)
     transfer(old, to: tablet)
-    // The tablet had no save of the phone in full, so all must be there.
+    // The tablet had no complete save of the phone, so it needs all of them.
     #expect(tablet.version[phone.device].sequence == 4)
     for key in ["a", "b", "n"] {
       #expect(tablet[Sailor.self, key]?.name == "old")
     }
   }
 
-  /// The saves that the restored phone made before it noticed arrive in full,
-  /// although the tablet has a prefix of later ones.
+  /// The saves of the restored phone arrive completely, although the tablet has
+  /// a prefix of later ones.
   @Test func partOfFewerOwnSavesReplacesPrefixOfLaterOnes() throws {
     let old = try backup()
     for key in ["a", "b"] { try old.write(key, value: "old") }

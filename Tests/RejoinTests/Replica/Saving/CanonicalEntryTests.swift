@@ -12,7 +12,7 @@ private struct Reading: Entity {
   let log = ledger("log")
 }
 
-/// −0 reads 0, and every NaN is one, on the device that wrote it, too.
+/// Stored doubles are canonical: −0 is 0, and every NaN is the same.
 @Suite(.encodes) struct CanonicalEntryTests {
   private let device = DeviceID(1)
   private let oddNaN = Double(nan: 5, signaling: false)
@@ -22,7 +22,7 @@ private struct Reading: Entity {
     return number.bitPattern == Value.canonicalBits(number)
   }
 
-  @Test func whateverASaveWrites() throws {
+  @Test func saveWritesCanonicalDoubles() throws {
     let a = Replica.empty(1)
     for (odd, number) in [(-0.0, 0), (oddNaN, Double.nan)] {
       try a.save { transaction in
@@ -44,13 +44,13 @@ private struct Reading: Entity {
     }
   }
 
-  @Test func whateverIsImported() throws {
+  @Test func importWritesCanonicalDoubles() throws {
     let a = Replica.empty(1)
     try a.importRows { $0[Reading.self, "1"].raw = .double(-0.0) }
     #expect(isCanonical(a[Reading.self, "1"]?.raw))
   }
 
-  @Test func valuesThatStandAlone() throws {
+  @Test func valueTypesStoreCanonicalDoubles() throws {
     var register = MVRegister<Value>()
     register.write(.double(-0.0), on: device, at: .zero)
     #expect(isCanonical(register.value))
@@ -66,7 +66,7 @@ private struct Reading: Entity {
     #expect(ledger.entries.allSatisfy { isCanonical($0.memo) })
   }
 
-  @Test func numbersAndLiterals() {
+  @Test func fieldValuesAndLiteralsAreCanonical() {
     #expect(isCanonical((-0.0).fieldValue))
     #expect(isCanonical(oddNaN.fieldValue))
     #expect(isCanonical((-Float.nan).fieldValue))

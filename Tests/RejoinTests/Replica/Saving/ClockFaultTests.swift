@@ -9,7 +9,7 @@ import Testing
   private static let hour: Int64 = 3_600_000
 
   @Test(arguments: [365, 50 * 365] as [Int64])
-  func aClockFarAheadMovesOthersByTheSkew(days: Int64) throws {
+  func clockFarAheadMovesOthersByMaximumSkew(days: Int64) throws {
     let here = ManualClock(Self.hour)
     let wrong = ManualClock(Self.hour + days * 24 * Self.hour)
     let (a, b, c) = (
@@ -29,7 +29,7 @@ import Testing
     #expect(a.state.hybrid.latest <= bound.next ?? .max)
   }
 
-  @Test func whatIsHeardAgainDoesNotMoveTheClockAgain() throws {
+  @Test func repeatedDeltaDoesNotMoveClock() throws {
     let here = ManualClock(Self.hour)
     let wrong = ManualClock(Self.hour * 1000)
     let a = Replica.empty(1, wallClock: here)
@@ -43,7 +43,7 @@ import Testing
     #expect(a.state.hybrid.latest == latest)
   }
 
-  @Test func aPartWithoutIntervalDoesNotMoveTheClock() throws {
+  @Test func partWithoutIntervalDoesNotMoveClock() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try b.edit { $0.name = "b" }
     let part = try #require(b.delta()?.split(into: 1).first)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [0, -1, .min, 1_000_000] as [Int64])
-  func ownLaterWriteBeatsOwnEarlierOneOnAWrongClock(now: Int64) throws {
+  func laterOwnWriteWinsOnWrongClock(now: Int64) throws {
     let clock = ManualClock()
     let (a, b) = (Replica.empty(1, wallClock: clock), Replica.empty(2))
     try a.edit { ($0.name, $0.rank) = ("early", "early") }
@@ -66,8 +66,8 @@ import Testing
     #expect(b.ada?.conflictingValues(of: \.name) == [])
   }
 
-  /// Also where no field is written twice.
-  @Test func aReplicasSavesRise() throws {
+  /// The saves write different fields.
+  @Test func timesOfSavesRise() throws {
     let a = Replica.empty(1)
     try a.edit { $0.name = "first" }
     let first = a.version[a.device].time
@@ -75,7 +75,7 @@ import Testing
     #expect(a.version[a.device].time > first)
   }
 
-  @Test func aHundredThousandSavesInAMillisecondRise() throws {
+  @Test func ticksWithinMillisecondRise() throws {
     var clock = HybridClock()
     var last = Timestamp.zero
     for _ in 0..<100_000 {
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func aMendedClockIsFollowedFromTheNextOpening() throws {
+  @Test func reopenedReplicaFollowsCorrectedClock() throws {
     let clock = ManualClock(1000 * Self.hour)
     let a = Replica.empty(1, wallClock: clock)
     try a.edit { $0.name = "ahead" }

@@ -8,7 +8,7 @@ private struct Note: Entity {
   let theme = lww("theme", of: String.self)
 }
 
-/// Reading within a save, and saves that one field stands in the way of.
+/// Reads within a save, and fields whose timestamps are exhausted.
 @Suite(.encodes) struct EditReadingTests {
   private func replica(at now: Int64 = 1000) -> Replica {
     Replica(
@@ -16,7 +16,7 @@ private struct Note: Entity {
       makeDeviceID: { DeviceID(99) })
   }
 
-  @Test func aRecordDeletedInTheSaveReadsAsUnset() throws {
+  @Test func recordDeletedInSaveReadsAsUnset() throws {
     let replica = replica()
     try replica.save { $0[Note.self, "a"].text = "old" }
     try replica.save { transaction in
@@ -29,7 +29,7 @@ private struct Note: Entity {
     #expect(replica[Note.self, "a"]?.text == "new")
   }
 
-  /// A replica whose record "bad" has its theme at the greatest timestamp.
+  /// Returns a replica whose record "bad" has a theme at the maximum timestamp.
   private func exhausted() throws -> Replica {
     let replica = replica(at: .max)
     try replica.save { $0[Note.self, "good"].text = "x" }
@@ -40,7 +40,7 @@ private struct Note: Entity {
     return replica
   }
 
-  @Test func anExhaustedFieldKeepsNothingFromBeingPurged() throws {
+  @Test func exhaustedFieldDoesNotPreventPurge() throws {
     let other = Replica(
       device: DeviceID(2), schema: [Note.self], wallClock: WallClock { 1000 },
       makeDeviceID: { DeviceID(99) })

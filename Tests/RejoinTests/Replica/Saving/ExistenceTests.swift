@@ -26,7 +26,7 @@ import Testing
     #expect(a.delta()?.fieldCount == 2)
   }
 
-  @Test func touchWithoutEditWritesMark() throws {
+  @Test func ensureExistsWithoutEditWritesMark() throws {
     try a.edit { $0.ensureExists() }
     #expect(marks(a).map(\.kind) == [.alive])
     try b.edit {
@@ -36,7 +36,7 @@ import Testing
     #expect(marks(b).isEmpty)
   }
 
-  @Test func deletionCoversWhatItsAuthorHadSeen() throws {
+  @Test func deletionCoversSavesThatItsAuthorHadSeen() throws {
     try a.edit { $0.name = "Ada" }
     settle(a, b, c)
     try b.edit { $0.rank = "mate" }
@@ -50,7 +50,7 @@ import Testing
     #expect(b.ada?.name == "Ada" && b.ada?.rank == "mate")
   }
 
-  @Test func editSupersedesTheDeletionsThatItsAuthorHadSeen() throws {
+  @Test func editSupersedesDeletionsThatItsAuthorHadSeen() throws {
     try a.edit { $0.name = "Ada" }
     settle(a, b)
     try a.edit { $0.delete() }
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func deletionsOfOtherSavesHaveOtherDigests() throws {
+  @Test func deletionsOfDifferentSavesHaveDifferentDigests() throws {
     try a.edit { $0.name = "Ada" }
     settle(a, b)
     try b.edit { $0.rank = "mate" }
@@ -102,7 +102,7 @@ import Testing
     #expect(a.merge(clone).equivocations == [Dot(a.device, 2)])
   }
 
-  @Test func deletionAsShownCoversNoOtherSave() throws {
+  @Test func deletionAsShownCoversOnlyShownSaves() throws {
     try a.edit { $0.name = "Ada" }
     let shown = a.recordForEditing(Sailor.ada)
     try a.edit { $0.rank = "mate" }
@@ -119,7 +119,7 @@ extension ExistenceTests {
   /// A deletion that covers unknown saves would force a new ID on their device.
   ///
   /// A hub asks whether its sender may write as that device.
-  @Test func deletionOfUnknownSavesSpeaksForTheirDevice() throws {
+  @Test func deletionOfUnknownSavesListsTheirDeviceAsAuthor() throws {
     try a.edit { $0.name = "Ada" }
     a.tell(c)
     func authors(covering covered: VectorClock) throws -> Set<DeviceID> {
@@ -165,7 +165,7 @@ extension ExistenceTests {
   }
 
   @Test(arguments: ["Sailor", "Berth"])
-  func mergeReportsWhoDeletedAndWhoEdited(_ entity: String) throws {
+  func mergeReportsDeletionsAndEditsOfConflict(_ entity: String) throws {
     let id = try create(entity)
     try a.save { $0.delete(id) }
     try b.save { $0.delete(id) }
@@ -187,19 +187,19 @@ extension ExistenceTests {
     #expect(reports[1].deletedRecords == (entity == "Sailor" ? [] : [id]))
   }
 
-  @Test func mergeReportsEachMeetingOnce() throws {
+  @Test func mergeReportsDeletionConflictOnce() throws {
     let id = try create("Sailor")
     try a.save { $0.delete(id) }
     try edit(id, on: c)
     c.tell(a)
     let known = a.version
     #expect(c.tell(a).deletionConflicts.isEmpty)
-    // Both sides are new to the third device, so nothing of its own met.
+    // The third device receives both sides, so its own saves do not conflict.
     #expect(a.tell(b).deletionConflicts.isEmpty)
     #expect(a.version == known)
   }
 
-  @Test func seenEditIsNoConflict() throws {
+  @Test func deletionDoesNotConflictWithSeenEdit() throws {
     let id = try create("Sailor")
     try edit(id, on: c)
     c.tell(a)
@@ -208,7 +208,7 @@ extension ExistenceTests {
     #expect(c.tell(b).deletionConflicts.isEmpty)
   }
 
-  @Test func faultsAloneReportNoConflict() throws {
+  @Test func reportingFaultsOmitsDeletionConflicts() throws {
     let id = try create("Sailor")
     try a.save { $0.delete(id) }
     try edit(id, on: c)

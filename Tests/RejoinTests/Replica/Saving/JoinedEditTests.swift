@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rejoin
 
-/// Edits of one record in one save, whatever their verbs.
+/// Combined edits of one record in one save.
 @Suite(.encodes) struct JoinedEditTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
@@ -100,7 +100,7 @@ import Testing
 
   /// The edit as shown alone would leave the sibling.
   @Test(arguments: [false, true])
-  func saveSupersedesWhatAnyEditHasSeen(isLast: Bool) throws {
+  func saveSupersedesWritesThatAnyEditHasSeen(isLast: Bool) throws {
     try a.edit { $0.name = "a" }
     let shown = a.recordForEditing(Sailor.ada)[name]
     try b.edit { $0.name = "b" }

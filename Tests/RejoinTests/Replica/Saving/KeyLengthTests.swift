@@ -9,7 +9,7 @@ import Testing
   private static let longest = String(repeating: "\u{1f30d}", count: 256)
   private static let tooLong = longest + "a"
 
-  /// A state with a record that no save could create.
+  /// Returns a state with a record that no save could create.
   private func state(of key: String) -> ReplicaState {
     var stored = Replica.empty(7).state
     let location = FieldPosition(
@@ -71,14 +71,14 @@ import Testing
     #expect(replica.version == version)
     #expect(replica.state.encoded() == bytes)
     #expect("\(error)".contains("1025 bytes"))
-    // Nothing is deleted, so no record needs the key.
+    // The save deletes nothing, so no record needs the key.
     try replica.save { $0.delete(id) }
     #expect(replica.version == version)
   }
 
   /// A pull stores the row under a key that contains the names of the entity
   /// and the server.
-  @Test func pullRefusesKeyThatItsMemoryCannotHave() throws {
+  @Test func pullRefusesKeyTooLongForItsMemory() throws {
     let key = String(repeating: "k", count: 1006)
     // The other key contains "6:1006:Sailor" and the name of the server.
     let error = SaveError.keyTooLong(

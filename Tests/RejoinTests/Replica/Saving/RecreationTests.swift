@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func whatWasSeenDoesNotComeBack() throws {
+  @Test func recreationDropsSeenFields() throws {
     try fill(a)
     try a.save { $0[Sailor.self, "ada"].delete() }
     #expect(a.ada == nil)
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func whatHoldsNothingIsNotTouched() throws {
+  @Test func recreationDoesNotWriteEmptyFields() throws {
     try fill(a)
     try a.edit { $0.delete() }
     try a.edit { $0.name = "again" }
@@ -44,8 +44,8 @@ import Testing
     #expect(a.delta(since: version)?.fieldCount == 2)
   }
 
-  /// Somebody who creates a record again as it was fetched.
-  @Test func whatWasNotFetchedIsNotDropped() throws {
+  /// The app creates the record again as it was fetched.
+  @Test func recreationKeepsUnfetchedFields() throws {
     let berth = RecordID("Berth", "b")
     let (name, note) = (Berth().name.key, FieldKey("note", .register))
     try a.save { $0.apply(.write(.string("old")), to: name, of: berth) }
@@ -65,7 +65,7 @@ import Testing
     #expect(a.recordForEditing(berth)[note].value == .string("new"))
   }
 
-  @Test func whatIsWrittenWithItStays() throws {
+  @Test func recreationKeepsEditsOfSameSave() throws {
     try fill(a)
     try a.save { $0[Sailor.self, "ada"].delete() }
     try a.edit {
@@ -86,7 +86,7 @@ import Testing
     #expect(b.ada?.pay == 40)
   }
 
-  @Test func aConcurrentEditThatWasNotSeenSurvives() throws {
+  @Test func recreationKeepsConcurrentEdits() throws {
     try fill(a)
     a.tell(b)
     try b.edit {
@@ -105,7 +105,7 @@ import Testing
     #expect(a.ada?.pay == 40)
   }
 
-  @Test func deletingAndCreatingInOneSaveDropsWhatWasSeen() throws {
+  @Test func deletingAndCreatingInOneSaveDropsSeenFields() throws {
     try fill(a)
     let dot = try a.edit {
       $0.tags.insert("in between")
@@ -118,7 +118,7 @@ import Testing
     #expect(a.ada?.tags == [])
   }
 
-  @Test func aDeletionHidesAndDoesNotDrop() throws {
+  @Test func deletionDoesNotDropFields() throws {
     try fill(a)
     a.tell(b)
     try a.save { $0[Sailor.self, "ada"].delete() }
@@ -129,7 +129,7 @@ import Testing
     #expect(a.ada?.tags == ["b", "old"])
   }
 
-  @Test func underTheOtherRuleTheDeletionWins() throws {
+  @Test func deleteWinsRuleHidesConcurrentEdit() throws {
     try a.save { $0[Berth.self, "b"].name = "one" }
     a.tell(b)
     try a.save { $0[Berth.self, "b"].delete() }
@@ -143,7 +143,7 @@ import Testing
     #expect(b[Berth.self, "b"]?.name == nil)
   }
 
-  @Test func anEditWithoutSeeingTheDeletionIsNoRecreation() throws {
+  @Test func ensureExistsUnawareOfDeletionKeepsFields() throws {
     try fill(a)
     let shown = a.recordForEditing(Sailor.ada)
     try a.save { $0[Sailor.self, "ada"].delete() }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Rejoin
 
-/// Undos of counters and ledgers with numbers that no save gives them.
+/// Undos of counters and ledgers with numbers that no save writes.
 @Suite struct RefusedSumTests: UndoText {
   private var kinds: [(content: String, kind: FieldKind)] {
     [(count, .counter), (entries, .ledger)]
   }
 
-  @Test func decodingRefusesDecisionThatNoSaveMakes() throws {
+  @Test func decodingRefusesInvalidDecision() throws {
     for (content, kind) in kinds {
       let text = undo(change(content, of: field(kind)))
       for wrong in ["+1", "01", "-0", "", "7.0", "a", "\(WideInt.max)0"] {
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func decodingRefusesDecisionThatIsNotLater() throws {
+  @Test func decodingRefusesDecisionsOutOfOrder() throws {
     for (content, kind) in kinds {
       let text = undo(change(content, of: field(kind)))
       for wrong in [
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func decodingRefusesSumThatNoChangesHave() throws {
+  @Test func decodingRefusesSumOutOfRange() throws {
     let (two, three) = ("18446744073709551616", "27670116110564327424")
     for (kind, content, sums) in [
       (

@@ -9,13 +9,13 @@ import Testing
   private let replica = Replica.empty(1)
   private let device = DeviceID(1)
 
-  @Test func undoOfSaveIsShort() throws {
+  @Test func undoResultDescribesItsSave() throws {
     try replica.save(undoable: "Rename") { $0[Sailor.self, "ada"].name = "Ada" }
     #expect("\(try replica.undo())" == "done: saved as \(Dot(device, 2))")
     #expect("\(try replica.undo())" == "nothing to undo or redo")
   }
 
-  @Test func fieldsThatStayAreNamed() throws {
+  @Test func undoReportNamesUnrevertedFields() throws {
     let report = try replica.save(undoable: "Rename") { transaction in
       transaction[Sailor.self, "ada"].name = "Ada"
       transaction[Sailor.self, "ada"].miles.increment()
@@ -38,7 +38,7 @@ import Testing
     #expect(undo.hasPrefix("prevented by later changes of Sailor/ada"))
   }
 
-  @Test func saveWithoutEditsSaysSo() throws {
+  @Test func emptySaveDescribesNothingToSave() throws {
     #expect("\(try replica.save { _ in })" == "nothing to save")
   }
 }

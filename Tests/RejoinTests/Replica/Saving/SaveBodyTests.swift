@@ -13,7 +13,7 @@ import Testing
     if !isValid { throw Refused() }
   }
 
-  @Test func whatTheBodyReturnsComesWithTheReport() throws {
+  @Test func saveReturnsValueOfBodyWithReport() throws {
     let (miles, report) = try a.save { transaction in
       transaction[Sailor.self, "ada"].miles.increment(by: 5)
       return transaction[Sailor.self, "ada"].miles.value
@@ -22,7 +22,7 @@ import Testing
     #expect(report.dot == Dot(a.device, 1))
   }
 
-  @Test func aBodyThatThrowsChangesNothing() throws {
+  @Test func throwingBodyChangesNothing() throws {
     let (version, latest) = (a.version, a.state.hybrid.latest)
     #expect(throws: Refused.self) {
       try a.save { transaction in
@@ -43,7 +43,7 @@ import Testing
     #expect(a.delta() == nil)
   }
 
-  @Test func aBodyThatMightThrowSaves() throws {
+  @Test func saveAcceptsBodyThatCanThrow() throws {
     let report = try a.save { transaction in
       try check(true)
       transaction[Sailor.self, "ada"].name = "Ada"
@@ -58,8 +58,8 @@ import Testing
     #expect(other.dot == Dot(a.device, 2))
   }
 
-  /// That these compile is the test: no other error can come out.
-  @Test func aBodyThatDoesNotThrowKeepsTheTypeOfTheError() throws {
+  /// The test is that these functions compile with their error type.
+  @Test func nonthrowingBodyKeepsTypeOfError() throws {
     func save() throws(SaveError) -> SaveReport {
       try a.save { $0[Sailor.self, "ada"].name = "Ada" }
     }
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func aRefusedSaveReturnsNothing() throws {
+  @Test func refusedSaveChangesNothing() throws {
     #expect(throws: SaveError.self) {
       try a.save { transaction in
         for _ in 0..<3 {

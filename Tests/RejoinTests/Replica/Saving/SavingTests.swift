@@ -6,14 +6,14 @@ import Testing
 @Suite(.encodes) struct SavingTests {
   private let a = Replica.empty(1)
 
-  @Test func aSaveWithoutEditsTakesNoDot() throws {
+  @Test func saveWithoutEditsTakesNoDot() throws {
     let latest = a.state.hybrid.latest
     #expect(try a.save { _ in }.dot == nil)
     #expect(a.version == ReplicaVersion())
     #expect(a.state.hybrid.latest == latest)
   }
 
-  @Test func deletingWhatDoesNotExistTakesNoDot() throws {
+  @Test func deletingMissingRecordTakesNoDot() throws {
     #expect(try a.save { $0[Sailor.self, "ada"].delete() }.dot == nil)
     try a.edit { $0.name = "a" }
     try a.edit { $0.delete() }
@@ -21,7 +21,7 @@ import Testing
     #expect(a.version[a.device].sequence == 2)
   }
 
-  @Test func everyEditTakesADotEvenWithoutEffect() throws {
+  @Test func editWithoutEffectTakesDot() throws {
     let verbs: [(RecordEditor<Sailor>) -> Void] = [
       { $0.name = nil }, { $0.rank = nil }, { $0.miles.increment(by: 0) },
       { $0.miles.reset() }, { $0.tags.remove("x") }, { $0.tags.removeAll() },
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func oneSaveHasOneDotInAllItsFields() throws {
+  @Test func saveUsesOneDotForAllFields() throws {
     let dot = try a.save { transaction in
       transaction[Sailor.self, "ada"].name = "Ada"
       transaction[Berth.self, "b"].name = "bow"
@@ -42,7 +42,7 @@ import Testing
     #expect(a[Berth.self, "b"]?.write(of: \.name)?.dot == dot)
   }
 
-  @Test func anOverflowingCounterLeavesEverythingAsItWas() throws {
+  @Test func counterOverflowChangesNothing() throws {
     try a.edit { $0.miles.increment(by: .max) }
     try a.edit { $0.miles.increment(by: .max) }
     let (version, state, latest) = (a.version, a.delta(), a.state.hybrid.latest)
@@ -63,7 +63,7 @@ import Testing
     #expect(try a.edit { $0.miles.increment(by: 1) }.dot?.sequence == 3)
   }
 
-  @Test func anOverflowWithinOneSaveThrowsToo() throws {
+  @Test func overflowWithinSaveThrowsCounterOverflow() throws {
     let refused = SaveError.counterOverflow(Sailor.ada, field: "miles")
     #expect(throws: refused) {
       try a.edit {
@@ -80,13 +80,13 @@ import Testing
   }
 
   /// `Int64.min` has no opposite in its own type.
-  @Test func theLeastAmountIsIncremented() throws {
+  @Test func decrementByInt64MinIsExact() throws {
     try a.edit { $0.miles.decrement(by: .min) }
     #expect(
       a.ada?.record.amounts(of: "miles") == [a.device: -WideInt(Int64.min)])
   }
 
-  @Test func readingWithinASaveShowsItsEdits() throws {
+  @Test func readingWithinSaveShowsItsEdits() throws {
     try a.edit { $0.miles.increment(by: 2) }
     try a.edit { transaction in
       transaction.miles.increment(by: 3)
@@ -101,7 +101,7 @@ import Testing
     #expect(a.ada?.miles == 7)
   }
 
-  @Test func aForkSavesUnderItsOwnIDOnly() throws {
+  @Test func forkSavesUnderItsOwnID() throws {
     try a.edit { $0.name = "a" }
     let b = a.fork(as: DeviceID(2))
     #expect(areEqual(a, b))

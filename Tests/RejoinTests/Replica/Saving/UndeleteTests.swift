@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// Bringing deleted records back.
+/// Restorations of deleted records.
 @Suite(.encodes) struct UndeleteTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
@@ -28,7 +28,7 @@ import Testing
     #expect(replica.ada?.pay == 4)
   }
 
-  @Test func everythingComesBack() throws {
+  @Test func undeleteRestoresAllFields() throws {
     try fill()
     try a.edit { $0.delete() }
     a.tell(b)
@@ -45,7 +45,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func whatIsWrittenWithItIsAdded() throws {
+  @Test func undeleteAddsEditsOfSameSave() throws {
     try fill()
     try a.edit { $0.delete() }
     try a.save {
@@ -56,7 +56,7 @@ import Testing
     #expect(a.ada?.name == "ada")
   }
 
-  @Test func afterAPurgeItIsAnError() throws {
+  @Test func undeleteAfterPurgeThrowsPurged() throws {
     try fill()
     try a.edit { $0.delete() }
     settle(a, b)
@@ -77,9 +77,9 @@ import Testing
     #expect(b.ada?.name == nil)
   }
 
-  /// Whatever was in the record.
+  /// The record contains a field of this kind.
   @Test(arguments: [0, 1, 2, 3, 4, 5])
-  func afterAPurgeOfAnyKindItIsAnError(_ kind: Int) throws {
+  func undeleteThrowsPurgedForEachFieldKind(_ kind: Int) throws {
     let verbs: [(RecordEditor<Sailor>) -> Void] = [
       { $0.name = "a" }, { $0.rank = "a" }, { $0.miles.increment() },
       { $0.tags.insert("a") }, { $0.roles.insert("a") }, { $0.pay.append(1) },
@@ -92,8 +92,8 @@ import Testing
     }
   }
 
-  /// The save of its deletion touched other fields, too, and purged nothing.
-  @Test func whatWasEditedInTheSaveThatDeletedComesBack() throws {
+  /// The save that deletes the record also edits fields, and purges none.
+  @Test func undeleteKeepsEditsOfDeletingSave() throws {
     try fill()
     try a.edit {
       $0.tags.remove("x")
@@ -115,7 +115,7 @@ import Testing
     #expect(b.ada?.pay == 5)
   }
 
-  @Test func aDeletionAfterARecreationIsNoPurge() throws {
+  @Test func undeleteRestoresOnlyRecreatedFields() throws {
     try fill()
     try a.edit { $0.delete() }
     try a.edit { $0.name = "again" }
@@ -125,8 +125,8 @@ import Testing
     #expect(a.ada?.miles == 0)
   }
 
-  /// Under delete-wins an edit that the purge had not seen stays hidden.
-  @Test func aLateEditOfAPurgedRecordIsNotTheRecord() throws {
+  /// Under delete-wins, an edit that the purge had not seen stays hidden.
+  @Test func lateEditDoesNotRestorePurgedRecord() throws {
     let berth = RecordID("Berth", "b")
     try a.save { $0[Berth.self, "b"].name = "one" }
     settle(a, b)
@@ -142,18 +142,18 @@ import Testing
     }
   }
 
-  @Test func whatExistsIsKeptAlive() throws {
+  @Test func undeleteOfExistingRecordTakesDotAndKeepsFields() throws {
     try fill()
     #expect(try a.save { $0.undelete(Sailor.ada) }.dot?.sequence == 2)
     checkContent(a)
   }
 
-  @Test func whatHasNeverExistedStaysAway() throws {
+  @Test func undeleteIgnoresUnknownRecord() throws {
     #expect(try a.save { $0.undelete(Sailor.ada) }.dot == nil)
     #expect(a.ada == nil)
   }
 
-  @Test func aDeletionInTheSameSaveIsTakenBack() throws {
+  @Test func undeleteRevertsDeletionOfSameSave() throws {
     try fill()
     try a.save { transaction in
       let ada = transaction[Sailor.self, "ada"]
@@ -166,7 +166,7 @@ import Testing
     #expect(a.ada?.miles == 3)
   }
 
-  @Test func aConcurrentDeletionOfTheUndeletedRecordIsAnOrdinaryOne() throws {
+  @Test func concurrentRecreationDropsFieldsOfUndeletedRecord() throws {
     try fill()
     try a.edit { $0.delete() }
     settle(a, b)

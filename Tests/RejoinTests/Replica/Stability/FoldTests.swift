@@ -11,7 +11,7 @@ import Testing
     a.record(Sailor.ada)?.entries(of: "pay") ?? []
   }
 
-  @Test func aFoldChangesNeitherTotalNorVersion() throws {
+  @Test func foldChangesNeitherTotalNorVersion() throws {
     try a.edit { $0.pay.append(5, memo: .string("five")) }
     try a.edit { $0.pay.append(-2) }
     let (version, state) = (a.version, a.encoded(foldingLedgers: true))
@@ -24,7 +24,7 @@ import Testing
     #expect(a.foldLedgers() == 0)
   }
 
-  @Test func anOlderVersionUndoesNothing() throws {
+  @Test func recordVersionIgnoresOlderVersion() throws {
     try a.edit { $0.pay.append(1) }
     a.tell(b)
     let older = b.version
@@ -35,7 +35,7 @@ import Testing
     #expect(a.stabilityCut == a.version.vectorClock)
   }
 
-  @Test func onlyWhatIsStableIsFolded() throws {
+  @Test func foldLedgersFoldsOnlyStableEntries() throws {
     try b.edit { $0.pay.append(1) }
     try a.edit { $0.pay.append(5) }
     settle(a, b)
@@ -48,7 +48,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func foldsAndEntriesNeverCountTwice() throws {
+  @Test func foldedEntriesDoNotCountTwice() throws {
     try a.edit { $0.pay.append(5) }
     a.tell(b)
     let late = try #require(a.delta())

@@ -33,7 +33,7 @@ import Testing
     try a.save { $0[Sailor.self, "ada"].delete() }
   }
 
-  /// Announces the purge on `a`, and lets all devices know.
+  /// Announces the purge on `a`, and syncs.
   private func announceEverywhere() throws {
     try deleteEverywhere()
     settle(a, b)
@@ -41,7 +41,7 @@ import Testing
     settle(a, b)
   }
 
-  @Test func purgeDoesNothingAboveTheCut() throws {
+  @Test func purgeIgnoresDeletionsAboveCut() throws {
     try deleteEverywhere()
     let version = a.version
     #expect(try a.purgeDeletedRecords().dot == nil)
@@ -60,11 +60,11 @@ import Testing
     #expect(marks(a).map(\.kind) == [.deletion, .purgeAnnouncement])
     #expect(marks(a)[1].seen == [a.device: 2])
     #expect(!a.exists(Sailor.ada))
-    // It is not announced twice, and dropped only below the cut.
+    // A second purge does not announce again, and drops only below the cut.
     #expect(try a.purgeDeletedRecords().dot == nil)
   }
 
-  @Test func announcedRecordsAreDroppedBelowTheCut() throws {
+  @Test func purgeDropsAnnouncedRecordsBelowCut() throws {
     try announceEverywhere()
     let report = try a.purgeDeletedRecords()
     let drop = try #require(report.dot)
@@ -81,7 +81,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func purgeOfADroppedRecordTakesNoDot() throws {
+  @Test func purgeOfDroppedRecordTakesNoDot() throws {
     try announceEverywhere()
     try a.purgeDeletedRecords()
     let version = a.version
@@ -92,7 +92,7 @@ import Testing
     #expect(a.version.vectorClock == version.vectorClock)
   }
 
-  @Test func onePurgeAnnouncesAndDrops() throws {
+  @Test func purgeAnnouncesAndDropsInOneSave() throws {
     let bob = RecordID("Sailor", "bob")
     try fill(a)
     try a.save { $0[Sailor.self, "bob"].name = "bob" }
@@ -105,15 +105,15 @@ import Testing
     #expect(report.dot == Dot(a.device, 6))
   }
 
-  @Test func purgeLeavesExistingRecordsAlone() throws {
+  @Test func purgeIgnoresExistingRecords() throws {
     try fill(a)
     #expect(try a.purgeDeletedRecords().dot == nil)
     #expect(a.stabilityCut == a.version.vectorClock)
     #expect(contents(a).count == 6)
   }
 
-  /// The device that edits is on no roster, so neither purge waits for it.
-  @Test func editOfAnUnknownDeviceBringsBackItsPart() throws {
+  /// The editing device is not on the roster, so neither purge waits for it.
+  @Test func editOfUnknownDeviceRestoresOnlyItsPart() throws {
     try fill(a)
     a.tell(b)
     let c = Replica.empty(3)
@@ -141,7 +141,7 @@ import Testing
     #expect(a.ada?.pay == 40)
   }
 
-  @Test func concurrentPurgesAreOne() throws {
+  @Test func concurrentPurgesConverge() throws {
     try announceEverywhere()
     try a.purgeDeletedRecords()
     try b.purgeDeletedRecords()
@@ -152,7 +152,7 @@ import Testing
     #expect(marks(a).map(\.kind) == [.deletion, .purge, .purge])
   }
 
-  @Test func enrolledDeviceHoldsUpTheCut() throws {
+  @Test func purgeAwaitsEnrolledDevice() throws {
     try a.enroll(DeviceID(5), name: "spare")
     try fill(a)
     try a.save { $0[Sailor.self, "ada"].delete() }
@@ -165,7 +165,7 @@ import Testing
     #expect(try a.purgeDeletedRecords().dot != nil)
   }
 
-  @Test func reportNamesDevicesThatHoldBackTheCut() throws {
+  @Test func purgeReportsAwaitedDevices() throws {
     try deleteEverywhere()
     settle(a, b)
     try a.edit { $0.name = "again" }
@@ -186,7 +186,7 @@ import Testing
   }
 
   /// An announcement names only the deletions that its author had seen.
-  @Test func deletionAfterTheAnnouncementIsNotNamed() throws {
+  @Test func announcementDoesNotCoverLaterDeletion() throws {
     try deleteEverywhere()
     try b.edit { $0.delete() }
     settle(a, b)
@@ -206,7 +206,7 @@ import Testing
 }
 
 /// Edits and restorations that are concurrent with a purge.
-@Suite(.encodes) struct EditsBesidePurgeTests {
+@Suite(.encodes) struct ConcurrentPurgeTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
   private let berth = RecordID("Berth", "b")
@@ -239,7 +239,7 @@ import Testing
       replica[Berth.self, "b"]?.name == "b", sourceLocation: sourceLocation)
   }
 
-  @Test func restorationBesideAnAnnouncementKeepsContents() throws {
+  @Test func undeleteConcurrentWithAnnouncementKeepsContents() throws {
     try deleted()
     #expect(try b.purgeDeletedRecords().announcedRecords.count == 2)
     try a.save {
@@ -252,7 +252,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func undoBesideAnAnnouncementKeepsContents() throws {
+  @Test func undoConcurrentWithAnnouncementKeepsContents() throws {
     try deleted()
     try b.purgeDeletedRecords()
     guard case .done = try a.undo() else {
@@ -263,7 +263,7 @@ import Testing
     for replica in [a, b] { checkContents(replica) }
   }
 
-  @Test func undoAfterAnAnnouncementIsPrevented() throws {
+  @Test func announcementPreventsUndo() throws {
     try deleted()
     try b.purgeDeletedRecords()
     b.tell(a)
@@ -277,7 +277,7 @@ import Testing
     #expect(a.version == version)
   }
 
-  @Test func undoOfARecreationRestoresAFinalDeletion() throws {
+  @Test func undoOfRecreationRestoresFinalDeletion() throws {
     try deleted()
     try a.purgeDeletedRecords()
     try a.save(undoable: "Again") { $0[Sailor.self, "ada"].name = "new" }
@@ -298,7 +298,7 @@ import Testing
     #expect(a.ada == nil)
   }
 
-  @Test func recreationBesideADropHasOnlyItsEdits() throws {
+  @Test func recreationConcurrentWithDropKeepsOnlyItsEdits() throws {
     try deleted()
     try a.purgeDeletedRecords()
     settle(a, b)
@@ -315,7 +315,7 @@ import Testing
     #expect(a[Berth.self, "b"]?.name == nil)
   }
 
-  @Test func editAsShownBeforeTheDeletionIsRefused() throws {
+  @Test func editAsShownBeforeDeletionThrowsPurged() throws {
     try a.edit { $0.name = "ada" }
     try b.save { $0[Berth.self, "c"].name = "c" }
     settle(a, b)
@@ -340,7 +340,7 @@ import Testing
     #expect(b.ada?.name == "new")
   }
 
-  @Test func editOfAFieldAsShownIsRefused() throws {
+  @Test func editOfFieldAsShownThrowsPurged() throws {
     try a.edit { $0.name = "ada" }
     let name = Sailor().name.key
     let shown = a.recordForEditing(Sailor.ada)[name]
@@ -352,7 +352,7 @@ import Testing
         $0.apply(.write("late"), to: name, of: Sailor.ada, observed: shown)
       }
     }
-    // Its author has seen all of the field, and creates the record again.
+    // An edit that has seen the whole field creates the record again.
     let now = a.recordForEditing(Sailor.ada)[name]
     try a.save {
       $0.apply(.write("new"), to: name, of: Sailor.ada, observed: now)
@@ -360,7 +360,7 @@ import Testing
     #expect(a.ada?.name == "new")
   }
 
-  @Test func editAsShownIsNotRefusedWhileAnotherEditKeepsTheRecord() throws {
+  @Test func editAsShownSucceedsWhileOtherEditKeepsRecord() throws {
     try a.edit { $0.name = "ada" }
     try b.save { $0[Berth.self, "c"].name = "c" }
     settle(a, b)
@@ -382,7 +382,7 @@ import Testing
     #expect(b.ada?.rank == "mate")
   }
 
-  @Test func restorationThroughAnObservedDeletionIsRefused() throws {
+  @Test func ensureExistsThroughObservedDeletionThrowsPurged() throws {
     try a.edit { $0.name = "ada" }
     try a.edit { $0.delete() }
     try a.purgeDeletedRecords()
@@ -395,7 +395,7 @@ import Testing
     }
   }
 
-  @Test func reportsListNeitherMarkAsADeletion() throws {
+  @Test func mergeDoesNotReportPurgeMarksAsDeletions() throws {
     try deleted()
     try a.purgeDeletedRecords()
     let announced = b.merge(a)

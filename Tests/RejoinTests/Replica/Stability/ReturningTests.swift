@@ -15,7 +15,7 @@ import Testing
     try a.retire(d.device)
   }
 
-  @Test func aDeviceThatIsBackIsReportedOnce() throws {
+  @Test func mergeReportsReactivatedDeviceOnce() throws {
     try retired()
     try d.edit { $0.miles.increment() }
     #expect(d.tell(a).reactivatedDevices == [d.device])
@@ -27,12 +27,12 @@ import Testing
     #expect(d.tell(a).reactivatedDevices == [d.device])
   }
 
-  @Test func whatWasKnownBringsNobodyBack() throws {
+  @Test func knownSaveDoesNotReactivateDevice() throws {
     let c = Replica.empty(3)
     try retired()
     a.apply(try #require(d.delta()))
     #expect(a.retirements == [d.device: 1])
-    // It hears of the retirement before the device's save, which was known.
+    // `c` receives the retirement before the save that it covers.
     for change in try #require(a.delta()).split(into: 100) { c.apply(change) }
     let report = c.apply(try #require(d.delta()))
     #expect(report.reactivatedDevices.isEmpty)
@@ -40,9 +40,8 @@ import Testing
     #expect(!c.roster.contains(d.device))
   }
 
-  /// The old device of a restored backup is retired by the first save, and not
-  /// again by those that follow.
-  @Test func theOldDeviceMayComeBackAfterTheFirstSave() throws {
+  /// Only the first save of a restored backup retires its old device.
+  @Test func laterSavesDoNotRetireReactivatedDevice() throws {
     try d.edit { $0.miles.increment() }
     let reopened = Replica.opening(d.state, token: nil, as: 7)
     try reopened.edit { $0.miles.increment() }
@@ -53,7 +52,7 @@ import Testing
     #expect(reopened.ada?.miles == 4)
   }
 
-  @Test func aDeviceThatNeverSavedIsNotWorthARetirement() throws {
+  @Test func saveDoesNotWriteRetirementOfDeviceWithoutSaves() throws {
     let fresh = Replica.opening(a.state, token: nil, as: 7)
     try fresh.edit { $0.name = "first" }
     #expect(fresh.delta()?.changes.map(\.id) == [Sailor.ada])

@@ -8,13 +8,13 @@ import Testing
   private let b = Replica.empty(2)
   private let d = Replica.empty(4)
 
-  /// Every device saves once, and all hear of it.
+  /// Every device saves once, and all sync.
   private func meet() throws {
     for replica in [a, b, d] { try replica.edit { $0.miles.increment() } }
     settle(a, b, d)
   }
 
-  /// The last device saves two records at once, and the first hears of one.
+  /// `d` saves two records, and `a` receives one of them.
   private func tellHalf() throws {
     try d.save { transaction in
       transaction[Sailor.self, "ada"].name = "ada"
@@ -23,7 +23,7 @@ import Testing
     a.apply(try #require(d.delta(since: a.version)).split(into: 2)[0])
   }
 
-  @Test func whoHasSavedOrWasEnrolledIsOnTheRoster() throws {
+  @Test func rosterListsSavingAndEnrolledDevices() throws {
     #expect(a.roster.isEmpty)
     try meet()
     try b.enroll(DeviceID(9), name: "spare")
@@ -33,8 +33,8 @@ import Testing
     #expect(a.record(entry)?.value(of: "\(BuiltIn.name.name)") == "spare")
   }
 
-  /// Of whom a part of a message has arrived has saved, too.
-  @Test func aDeviceIsKnownByAPart() throws {
+  /// A part of a message names its device.
+  @Test func rosterListsDeviceKnownFromPart() throws {
     try d.edit { ($0.name, $0.rank) = ("d", "r") }
     let parts = try #require(d.delta()).split(into: 2)
     a.apply(parts[0])
@@ -42,13 +42,13 @@ import Testing
     #expect(a.roster == [d.device])
   }
 
-  @Test func anImportIsNotOnTheRoster() throws {
+  @Test func rosterDoesNotListImport() throws {
     try a.importRows { $0[Sailor.self, "eve"].name = "Eve" }
     #expect(a.roster.isEmpty)
     #expect(a.version.vectorClock.entries.count == 1)
   }
 
-  @Test func stabilityDoesNotAwaitARetiredDevice() throws {
+  @Test func retireRemovesDeviceFromRoster() throws {
     try meet()
     try a.retire(d.device)
     a.tell(b)
@@ -58,15 +58,14 @@ import Testing
     }
   }
 
-  /// An enrolled device that was never used can be retired, too.
-  @Test func aDeviceThatNeverSavedIsRetiredAtZero() throws {
+  @Test func retireRemovesEnrolledDeviceWithoutSaves() throws {
     try a.enroll(DeviceID(9))
     #expect(a.roster == [a.device, DeviceID(9)])
     try a.retire(DeviceID(9))
     #expect(a.roster == [a.device])
   }
 
-  @Test func theLateSavesOfARetiredDeviceAreJoinedAndReported() throws {
+  @Test func mergeJoinsAndReportsLateSavesOfRetiredDevice() throws {
     try meet()
     try d.edit { $0.miles.increment(by: 10) }
     try a.retire(d.device)
@@ -83,8 +82,8 @@ import Testing
     #expect(a.retirements.isEmpty)
   }
 
-  /// The device that retires it has a part of a later save that others lack.
-  @Test func retiringIncludesFieldsAheadOfTheVersion() throws {
+  /// `a` has a part of a later save of the device that it retires.
+  @Test func retireIncludesFieldsAheadOfVersion() throws {
     try meet()
     try tellHalf()
     try a.retire(d.device)
@@ -95,7 +94,7 @@ import Testing
     #expect(d.tell(a).reactivatedDevices == [d.device])
   }
 
-  @Test func ofTwoRetirementsTheLaterSaveCounts() throws {
+  @Test func retirementsKeepLaterSave() throws {
     try meet()
     try d.edit { $0.name = "late" }
     d.tell(b)
@@ -106,9 +105,8 @@ import Testing
     #expect(b.retirements == [d.device: 2])
   }
 
-  /// An innocent device's save arrives although it has heard one field of a device
-  /// that somebody else retired.
-  @Test func aFieldOfARetiredDeviceHoldsNothingUp() throws {
+  /// `a` received one field of the device that `b` retires.
+  @Test func retirementDoesNotDelaySavesOfOtherDevices() throws {
     try meet()
     try tellHalf()
     try a.save { $0[Sailor.self, "cid"].name = "cid" }
@@ -120,7 +118,7 @@ import Testing
     #expect(areEqual(a, b, d))
   }
 
-  @Test func theFirstSaveUnderANewDeviceRetiresTheOldOne() throws {
+  @Test func firstSaveUnderNewDeviceRetiresOldDevice() throws {
     try meet()
     let reopened = Replica.opening(d.state, token: nil, as: 7)
     #expect(
@@ -135,8 +133,8 @@ import Testing
     #expect(a.roster == [a.device, b.device, DeviceID(7)])
   }
 
-  /// The device to retire is not forgotten between opening and saving.
-  @Test func theOldDeviceIsRetiredAfterReopeningTwice() throws {
+  /// The replica stores the device to retire until it saves.
+  @Test func saveAfterReopeningTwiceRetiresOldDevice() throws {
     try meet()
     let once = Replica.opening(d.state, token: nil, as: 7)
     let bytes = once.state.encoded()
@@ -146,14 +144,14 @@ import Testing
     #expect(again.retirements == [d.device: 1])
   }
 
-  @Test func aDeviceThatNeverSavedLeavesNothingToRetire() throws {
+  @Test func saveDoesNotRetireOldDeviceWithoutSaves() throws {
     let fresh = Replica.opening(Replica.empty(5).state, token: nil, as: 7)
     try fresh.edit { $0.name = "first" }
     #expect(fresh.retirements.isEmpty)
     #expect(fresh.allRecordIDs == [Sailor.ada])
   }
 
-  @Test func retiredOwnDeviceIsOnNoRoster() throws {
+  @Test func rostersDoNotListRetiredOwnDevice() throws {
     try meet()
     try a.retire(a.device)
     #expect(!a.roster.contains(a.device))
@@ -162,7 +160,7 @@ import Testing
       #expect(!replica.roster.contains(a.device))
     }
     #expect(a.retirements == [a.device: 2])
-    // A replica that hears of the retirement before the save is complete.
+    // This replica receives the retirement before the complete save.
     let late = Replica.empty(5)
     for part in try #require(a.delta()).split(into: 3) { late.apply(part) }
     #expect(a.tell(late).reactivatedDevices.isEmpty)
@@ -172,7 +170,7 @@ import Testing
     #expect(b.roster.contains(a.device))
   }
 
-  @Test func deviceWhoseIDIsInUseRetiresAtItsLastSave() throws {
+  @Test func retireOfIDInUseRecordsItsLastSave() throws {
     let clone = Replica.opening(a.state, token: a.restoreToken, as: 7)
     try a.edit { $0.miles.increment() }
     a.tell(clone)

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Rejoin
 
-/// Marks and who has passed them.
+/// Marks and the devices that pass them.
 @Suite(.encodes) struct StabilityMarkTests {
   private let a = DeviceID(1)
   private let b = DeviceID(2)
   private let c = DeviceID(3)
 
-  @Test func aMarkIsPassedByShowingAllOfIt() {
+  @Test func devicePassesMarkByShowingAllItsSaves() {
     var stability = Stability()
     stability.record([a: 1], of: b, holding: [a: 2], mayPass: true)
     #expect(stability.mark == [a: 2])
@@ -20,14 +20,14 @@ import Testing
     #expect(stability.passed == [b])
   }
 
-  @Test func theMarkIsStableWhenAllHavePassed() {
+  @Test func markBecomesStableWhenAllDevicesPass() {
     var stability = Stability()
     stability.record([a: 2], of: b, holding: [a: 2], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 3]) == nil)
     stability.record([a: 3], of: c, holding: [a: 3], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == [a: 2])
     #expect(stability.mark == [a: 4])
-    // Whoever has passed one mark has yet to pass the next.
+    // A device that passed one mark must still pass the next.
     #expect(stability.advance([b, c], holding: [a: 4]) == nil)
     stability.record([a: 4], of: b, holding: [a: 4], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == nil)
@@ -35,8 +35,8 @@ import Testing
     #expect(stability.advance([b, c], holding: [a: 4]) == [a: 4])
   }
 
-  /// Before anything is held there is nothing to pass.
-  @Test func aDeviceThatShowedNothingHasPassedNothing() {
+  /// Without saves, no mark exists.
+  @Test func emptyVersionDoesNotPassMark() {
     var stability = Stability()
     stability.record([:], of: b, holding: [:], mayPass: true)
     stability.record([a: 1], of: c, holding: [a: 1], mayPass: true)
@@ -44,12 +44,12 @@ import Testing
     #expect(stability.passed == [c])
   }
 
-  @Test func aDeviceThatAwaitsNoneIsCertain() {
+  @Test func advanceWithoutAwaitedDevicesReturnsHeldSaves() {
     var stability = Stability()
     #expect(stability.advance([], holding: [a: 3]) == [a: 3])
   }
 
-  @Test func aLesserCutDoesNotLowerTheCut() throws {
+  @Test func recordVersionDoesNotLowerCut() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.name = "a" }
     try a.purgeDeletedRecords()
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A fork need not exchange deltas with its original.
-  @Test func aForkKnowsWhatItsOriginalHolds() throws {
+  @Test func forkCountsSavesOfOriginalAsStable() throws {
     let a = Replica.empty(1)
     try a.edit { $0.name = "a" }
     let fork = a.fork(as: DeviceID(8))

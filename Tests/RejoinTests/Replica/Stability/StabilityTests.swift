@@ -8,13 +8,13 @@ import Testing
   private let b = Replica.empty(2)
   private let d = Replica.empty(4)
 
-  /// The replicas exchange their versions, and the saves that either lacks.
+  /// Exchanges the versions and the missing saves of two replicas.
   private func sync(_ one: Replica, _ other: Replica) {
     one.merge(other)
     other.merge(one)
   }
 
-  @Test func nothingIsStableBeforeEverybodyHasShownIt() throws {
+  @Test func cutAwaitsAllDevicesOnRoster() throws {
     try a.enroll(d.device)
     try a.edit { $0.name = "a" }
     sync(a, b)
@@ -28,7 +28,7 @@ import Testing
     #expect(a.stabilityCut == [a.device: 2, b.device: 1])
   }
 
-  @Test func whatBothHaveShownIsStable() throws {
+  @Test func cutContainsSavesShownByBothDevices() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     for _ in 0..<3 { sync(a, b) }
@@ -38,14 +38,14 @@ import Testing
     #expect(a.stabilityCut == [a.device: 1, b.device: 1])
   }
 
-  @Test func aDeviceAloneHoldsEverythingForCertain() throws {
+  @Test func purgeOnSingleDeviceRaisesCut() throws {
     try a.edit { $0.name = "a" }
     try a.purgeDeletedRecords()
     #expect(a.stabilityCut == [a.device: 1])
   }
 
-  /// Devices that meet only at a hub learn from it what is stable.
-  @Test func theCutTravelsThroughAHub() throws {
+  /// Devices that sync only through a hub receive its cut.
+  @Test func cutTravelsThroughHub() throws {
     let hub = Replica.empty(9)
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
@@ -59,8 +59,8 @@ import Testing
     #expect(a.stabilityCut == [a.device: 1, b.device: 1])
   }
 
-  /// A hub is on no roster, and a device need not know its ID.
-  @Test func acknowledgingTheVersionOfAHubSharesItsCut() throws {
+  /// A hub is not on the roster, and a device need not know its ID.
+  @Test func recordVersionTakesCutOfHub() throws {
     let hub = Replica.empty(9)
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
@@ -79,7 +79,7 @@ import Testing
     #expect(!a.recordVersion(hub.version).hasFaults)
     #expect(a.stabilityCut == [a.device: 1, b.device: 1])
     #expect(a.roster == [a.device, b.device])
-    // A version with later saves of this device still reveals a restored backup.
+    // A version with later own saves still reveals a restored backup.
     let restored = Replica.opening(
       try ReplicaState(decoding: d.state.encoded()), token: d.restoreToken,
       as: 7)
@@ -90,8 +90,8 @@ import Testing
         == Dot(d.device, 0))
   }
 
-  /// A peer's stability cut counts as far as its saves are here.
-  @Test func theCutIsNeverBeyondTheVersion() throws {
+  /// A peer's cut counts only for saves that this replica has.
+  @Test func cutDoesNotExceedVersion() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     for _ in 0..<3 { sync(a, b) }
@@ -102,7 +102,7 @@ import Testing
     #expect(d.stabilityCut == [a.device: 1, b.device: 1])
   }
 
-  @Test func theCutNeverFalls() throws {
+  @Test func cutDoesNotFall() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     for _ in 0..<3 { sync(a, b) }
@@ -120,7 +120,7 @@ import Testing
   }
 
   /// A device that only sends holds the cut back until it is retired.
-  @Test func stabilityDoesNotAwaitARetiredDevice() throws {
+  @Test func cutDoesNotAwaitRetiredDevice() throws {
     try d.edit { $0.miles.increment() }
     d.tell(a)
     try a.edit { $0.miles.increment() }
@@ -132,8 +132,8 @@ import Testing
     #expect(b.stabilityCut == a.stabilityCut)
   }
 
-  /// A fork knows that its original holds what it holds itself.
-  @Test func aForkHasSeenItsOriginal() throws {
+  /// A fork knows that its original has the same saves.
+  @Test func cutOfForkContainsSavesOfOriginal() throws {
     try a.edit { $0.name = "a" }
     let fork = a.fork(as: DeviceID(8))
     try fork.edit { $0.name = "fork" }
@@ -141,7 +141,7 @@ import Testing
     #expect(fork.stabilityCut == [a.device: 1, DeviceID(8): 1])
   }
 
-  /// The unsent save may be an edit from before a deletion.
+  /// The unsent save can be an edit that the deletion had not seen.
   @Test func deviceDoesNotPassWithUnsentSaves() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.rank = "b" }
@@ -181,8 +181,8 @@ import Testing
 
   /// The cut rests on saves that its first holder has.
   ///
-  /// One of them may be an edit that keeps a deleted record.
-  @Test func cutIsTakenOnlyWithTheSavesThatItRestsOn() throws {
+  /// One of them can be an edit that keeps a deleted record.
+  @Test func recordVersionIgnoresCutWithoutItsSaves() throws {
     let c = Replica.empty(3)
     try a.edit { $0.name = "a" }
     for other in [b, c] {

@@ -5,12 +5,12 @@ import RejoinTesting
 @testable import Rejoin
 import Testing
 
-/// Who wrote what, for every kind of field.
+/// The authors of values, for every kind of field.
 @Suite(.encodes) struct AuthorsTests {
   private let a = Replica.empty(1, wallClock: ManualClock(1000))
   private let b = Replica.empty(2, wallClock: ManualClock(2000))
 
-  @Test func everyWriteOfARegisterThatCounts() throws {
+  @Test func writesListConcurrentWritesOfRegister() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     settle(a, b)
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func theSavesThatInsertedAnElement() throws {
+  @Test func insertionsListSavesOfElement() throws {
     for replica in [a, b] {
       try replica.edit {
         $0.tags.insert("both")
@@ -47,7 +47,7 @@ import Testing
     #expect(roles.map(\.saves) == [[Dot(a.device, 1), Dot(b.device, 1)]])
   }
 
-  @Test func whatEachDeviceCounted() throws {
+  @Test func amountsListSumOfEachDevice() throws {
     try a.edit { $0.miles.increment(by: 5) }
     try b.edit { $0.miles.decrement(by: 2) }
     settle(a, b)

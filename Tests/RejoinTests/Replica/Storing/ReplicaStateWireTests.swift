@@ -6,7 +6,7 @@ import RejoinTesting
 import Testing
 
 @Suite(.encodes) struct ReplicaStateWireTests {
-  @Test func aReplicaStateRoundTrips() throws {
+  @Test func replicaStateRoundTrips() throws {
     for replica in WireCorpus.shared.replicas {
       let bytes = replica.state.encoded()
       let read = try ReplicaState(decoding: bytes)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func aReplicaStateGoesOnAsItWas() throws {
+  @Test func decodedStateContinuesAsSameReplica() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.name = "first" }
     a.tell(b)
@@ -46,7 +46,7 @@ import Testing
     #expect(a.ada?.name == "then")
   }
 
-  @Test func aBackupIsNoticedThroughBytes() throws {
+  @Test func openingDecodedBackupChangesDevice() throws {
     let replica = Replica.empty(1)
     try replica.edit { $0.name = "kept" }
     let backup = replica.state.encoded()
@@ -56,8 +56,7 @@ import Testing
     #expect(read.device == DeviceID(4))
   }
 
-  /// A device ID in use elsewhere is replaced after a restart, too.
-  @Test func anIDInUseElsewhereIsReplacedAfterReopening() throws {
+  @Test func reopenedReplicaReplacesIDInUse() throws {
     let replica = Replica.empty(1)
     try replica.edit { $0.name = "mine" }
     replica.recordVersion(ReplicaVersion([DeviceID(1): 2]), of: DeviceID(2))

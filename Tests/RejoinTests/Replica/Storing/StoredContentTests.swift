@@ -7,7 +7,7 @@ import Testing
 @Suite(.encodes) struct StoredContentTests {
   private let own = DeviceID(1)
 
-  /// The device section of a replica that needs no new device ID.
+  /// Returns the device section of a replica that needs no new device ID.
   private func device(skew: UInt64, flags: UInt8) -> WireWriter {
     var section = WireWriter()
     section.device(own)
@@ -35,16 +35,16 @@ import Testing
     } catch { return error }
   }
 
-  @Test func theMaximumClockSkewHas63Bits() {
+  @Test func decodingRefusesClockSkewOf64Bits() {
     #expect(fault() == nil)
     #expect(fault(skew: .max)?.code == .invalid)
   }
 
-  @Test func unknownFlagsAreRefused() {
+  @Test func decodingRefusesUnknownFlags() {
     #expect(fault(flags: 0x80)?.code == .invalid)
   }
 
-  @Test func horizonBelongsToLargeField() {
+  @Test func decodingRefusesHorizonWithoutLargeField() {
     let error = fault {
       var horizons = WireWriter()
       horizons.varint(0)
@@ -54,14 +54,14 @@ import Testing
     #expect(error != nil)
   }
 
-  @Test func whoseReplicaItIsMustBeSaid() {
+  @Test func decodingRefusesStateWithoutDevice() {
     let bytes = MessageWriter(MessageContent([]), [:], as: .stored)
       .sealed().bytes
     #expect(throws: WireError.self) { try ReplicaState(decoding: bytes) }
     #expect(throws: WireError.self) { try StoredAssembly(head: bytes) }
   }
 
-  @Test func ownSavesDoNotOutnumberTheVersion() {
+  @Test func decodingRefusesOwnSavesBeyondVersion() {
     let register = FieldState(
       Causal(
         store: Siblings(Stamped(.int(1), at: .zero), at: Dot(own, 5)),
@@ -71,7 +71,7 @@ import Testing
     #expect(fault([change]) != nil)
   }
 
-  @Test func storedReplicaHasNoFragments() {
+  @Test func decodingRefusesFragmentsInState() {
     let (other, field) = (DeviceID(2), FieldKey("f", .counter))
     let entry = PNCounter.Entry(
       device: other, sequence: 3, increments: 1, decrements: 0)
@@ -83,7 +83,7 @@ import Testing
     #expect(fault([RecordChange(id: id, fragments: [field: fragment])]) != nil)
   }
 
-  @Test func onlyAPatchHasFragments() throws {
+  @Test func assemblyRefusesPatchAsRecord() throws {
     let replica = Replica.empty(1)
     replica.fragmentSize = 0
     try replica.edit { $0.tags.insert("a") }
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func aRowIsOneRecordThatNoOtherRowHas() throws {
+  @Test func assemblyRefusesRepeatedAndMultipleRecords() throws {
     let replica = Replica.empty(1)
     try replica.save { transaction in
       for key in ["ada", "bob"] { transaction[Sailor.self, key].name = "A" }
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func savesForAServerDoNotOutnumberTheVersion() throws {
+  @Test func decodingRefusesPullSavesBeyondVersion() throws {
     let (a, b) = (Replica.empty(1) { DeviceID(11) }, Replica.empty(2))
     try a.importRows(from: "crm", modifiedAt: 1) {
       $0[Sailor.self, "ada"].name = "A"
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func everyServerHasADeviceOfItsOwn() throws {
+  @Test func decodingRefusesSharedPullDevices() throws {
     for servers in [["crm": 1], ["crm": 2, "erp": 2]] as [[String: UInt64]] {
       var state = Replica.empty(1).state
       for (name, id) in servers {
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func ownDigestsAreOfOwnSaves() {
+  @Test func decodingRefusesDigestsBeyondOwnSaves() {
     let error = fault {
       var digests = WireWriter()
       digests.varint(0)

@@ -5,8 +5,7 @@ import Testing
 
 @testable import Rejoin
 
-/// Purges do not change what an undo does, except that a purged record does not
-/// return.
+/// Purges do not change an undo, except that a purged record does not return.
 @Suite(.encodes) struct PurgedUndoTests {
   private let berth = RecordID("Berth", "b")
 
@@ -38,7 +37,7 @@ import Testing
     #expect(b.ada == nil)
   }
 
-  @Test func undoOfCreationSeesLaterDeletion() throws {
+  @Test func undoOfCreationLeavesLaterDeletion() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     let creation = try a.save(undoable: "Create") {
       $0[Sailor.self, "ada"].name = "ada"
@@ -52,7 +51,7 @@ import Testing
     #expect(marks(of: Sailor.ada, in: a).map(\.dot) == [Dot(a.device, 2)])
   }
 
-  @Test func redoOfCreationIsPreventedAfterAnnouncement() throws {
+  @Test func announcementPreventsRedoOfCreation() throws {
     let a = Replica.empty(1)
     let nights = FieldKey("nights", .counter)
     try a.save(undoable: "Create") {
@@ -68,7 +67,7 @@ import Testing
 
   /// This device dropped the contents while another one created the record
   /// again, so an edit supersedes the mark of the purge.
-  @Test func undoOfEditKeepsRecordBesidePurge() throws {
+  @Test func undoOfEditKeepsRecordRecreatedDuringPurge() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.write("ada", value: "old")
     settle(a, b)
@@ -86,8 +85,8 @@ import Testing
     #expect(marks(of: Sailor.ada, in: a) == [])
   }
 
-  /// The redone deletion names itself, so that the record cannot return without
-  /// its contents.
+  /// The redone deletion names itself, so the record cannot return without its
+  /// contents.
   @Test func redoneDeletionOfPurgedRecordIsFinal() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.write("ada", value: "Ada")
@@ -106,8 +105,8 @@ import Testing
     }
   }
 
-  /// The redo left the record deleted, by another device.
-  @Test func undoOfRedoLeavesRecordThatAnotherDeviceRestored() throws {
+  /// After the redo, the record is still deleted by another device.
+  @Test func undoOfRedoKeepsRecordUndeletedByOtherDevice() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.save(undoable: "Create") { $0[Berth.self, "b"].name = "b" }
     settle(a, b)
@@ -126,7 +125,7 @@ import Testing
   }
 
   /// The same history with and without purges.
-  @Test func historiesWithPurgesShowTheSame() throws {
+  @Test func purgesDoNotChangeShownRecords() throws {
     var ends: [Twins.End: Int] = [:]
     for seed in 1...400 as ClosedRange<UInt64> {
       var twins = Twins(seed: seed)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Rejoin
 
-/// Encoded undos of no save.
+/// Encoded undos that no save creates.
 ///
-/// Each test changes one that is accepted.
+/// Each test changes an accepted undo.
 @Suite struct RefusedUndoTests: UndoText {
   @Test func decodingRefusesChangeOfAnotherKind() throws {
     let places = [
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func decodingRefusesLongNameOfEntity() throws {
+  @Test func decodingRefusesNamesOfInvalidLength() throws {
     let long = String(repeating: "e", count: Limits.nameBytes)
     try expect(
       undo(change(existence, in: long)), refusing: long, as: long + "e",
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func decodingRefusesMarkThatNoSaveMakes() throws {
+  @Test func decodingRefusesInvalidMark() throws {
     let (value, reason) = (#"{"bool":true}"#, "must be `true`")
     let text = undo(change(mark, of: field(.set) + element))
     for wrong in [#"{"int":1}"#, #"{"null":true}"#, #"{"bool":false}"#] {

@@ -124,7 +124,7 @@ import Testing
     #expect(try text(nothing) == #"{"changes":[]}"#)
   }
 
-  @Test func decodedHistoryHasAtMostTheLimit() throws {
+  @Test func historyTruncatesSavesToLimit() throws {
     let phone = Replica.empty(1)
     for i in 0..<UndoHistory.limit {
       try phone.save(undoable: "\(i)") { $0[Sailor.self, "ada"].name = "\(i)" }
@@ -161,7 +161,7 @@ import Testing
   }
 
   /// The record is edited in a save that the history does not have.
-  @Test func historyReadsBackDeletionThatUndoWritesAgain() throws {
+  @Test func historyRoundTripsAfterUndoRewritesDeletion() throws {
     let (id, name) = (RecordID("Berth", "b"), FieldKey("name", .register))
     var history = UndoHistory()
     try phone.save { $0.apply(.write("a"), to: name, of: id) }
@@ -186,7 +186,7 @@ import Testing
   }
 
   /// No undo enrolls or retires a device.
-  @Test func undoLeavesRecordsOfTheLibrary() throws {
+  @Test func undoDoesNotRevertLibraryRecords() throws {
     let id = RecordID(BuiltIn.retirement, watch.device.hexadecimal)
     try watch.edit { $0.name = "Ada" }
     settle(phone, watch)

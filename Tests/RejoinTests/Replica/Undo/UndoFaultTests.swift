@@ -4,7 +4,7 @@
 import RejoinTesting
 import Testing
 
-/// What undoing has got wrong once.
+/// Regression tests of undos.
 @Suite(.encodes) struct UndoFaultTests {
   private let phone = Replica.empty(1)
   private let watch = Replica.empty(2)
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// A mark of another device outlived the deletion, and a later one superseded both.
+  /// A later mark supersedes the deletion and a mark that outlived it.
   @Test func undoOfMarkLeavesRecordThatExistedBefore() throws {
     try watch.save { $0.ensureExists(ada) }
     phone.merge(watch)
@@ -35,8 +35,8 @@ import Testing
     #expect(watch.exists(ada) && undone.unrevertedFields == [])
   }
 
-  /// Two clones undo one save, of which one has heard more.
-  @Test func digestsOfClonesThatUndoDifferently() throws {
+  /// Two clones undo one save, and one of them has more saves.
+  @Test func digestsOfClonesDifferAfterDifferentUndos() throws {
     try phone.edit { $0.name = nil }
     settle(phone, watch)
     let mine = try save { $0.name = "Ada" }
@@ -63,8 +63,8 @@ import Testing
     #expect(!report.equivocations.isEmpty)
   }
 
-  /// An undone creation is no purge of what somebody has added.
-  @Test func undoneCreationUnderDeleteWins() throws {
+  /// The record uses delete-wins.
+  @Test func undoOfCreationDoesNotPurgeElementsOfOthers() throws {
     let id = RecordID("Berth", "b")
     let tags = FieldKey("tags", .set)
     let mine = try phone.save { transaction in
@@ -82,15 +82,15 @@ import Testing
     try plain.save { $0.delete(id) }
     phone.merge(watch)
     plain.merge(watch)
-    // An ordinary deletion in its place:
+    // Compare with the restoration after an ordinary deletion.
     try plain.save { $0.undelete(id) }
     #expect(plain.record(id)?.elements(of: "tags") == ["w"])
     #expect(phone.record(id)?.elements(of: "tags") == ["w"])
     #expect(throws: Never.self) { try phone.save { $0.undelete(id) } }
   }
 
-  /// Two have created one record, and each undoes that.
-  @Test func bothUndoTheirCreation() throws {
+  /// Two devices create one record, and each undoes its creation.
+  @Test func undosOfBothCreationsDeleteRecord() throws {
     let mine = try save { $0.name = "Ada" }
     let theirs = try save(on: watch) { $0.tags.insert("x") }
     settle(phone, watch)
@@ -101,8 +101,8 @@ import Testing
     #expect(phone.ada == nil)
   }
 
-  /// The second save was made in a context that knew of no record.
-  @Test func bothSavesOfOneHistoryAreUndone() throws {
+  /// The context of the second save did not contain the record.
+  @Test func historyUndoesBothCreationsOfRecord() throws {
     let shown = phone.recordForEditing(ada)
     var history = UndoHistory()
     history.append(try save { $0.name = "Ada" })
@@ -118,10 +118,9 @@ import Testing
     #expect(phone.ada == nil)
   }
 
-  /// An undone creation is a deletion, and the rule decides whether it hides a
-  /// creation that was unknown to its author.
+  /// The deletion rule decides whether an undo hides a concurrent creation.
   @Test(arguments: ["Berth", "Sailor"])
-  func undoneCreationMeetsAnother(_ entity: String) throws {
+  func undoneCreationFollowsDeletionRule(_ entity: String) throws {
     let id = RecordID(entity, "b")
     let name = FieldKey("name", .register)
     let mine = try phone.save { transaction in
@@ -135,8 +134,8 @@ import Testing
     #expect(watch.record(id)?.value(of: "name") == "theirs")
   }
 
-  /// What comes back has the time that it had.
-  @Test func undoneAtOnceWhatWasShownIsShown() throws {
+  /// The restored value keeps its time.
+  @Test func undoRestoresShownValueAndConflict() throws {
     let key = Sailor().name.key
     try phone.edit { $0.name = "Ada" }
     let shown = phone.recordForEditing(ada)
@@ -153,8 +152,8 @@ import Testing
     #expect(phone.record(ada)?.conflictingValues(of: "name") == ["Ada"])
   }
 
-  /// A context clears elements that are no longer stored.
-  @Test func clearingWhatWasSeen() throws {
+  /// The context clears elements that the replica dropped.
+  @Test func undoOfClearingKeepsLaterInsertion() throws {
     let key = Sailor().roles.key
     try phone.edit { $0.roles.insert("x") }
     let shown = phone.recordForEditing(ada)
@@ -177,8 +176,8 @@ import Testing
     #expect(phone.ada?.roles.sorted() == ["x"])
   }
 
-  /// Another save has the number of one that was not stored.
-  @Test func aReopenedStateThatLacksTheSave() throws {
+  /// Another save took the number of a save that was not stored.
+  @Test func undoLeavesWriteUnderNumberOfLostSave() throws {
     try phone.edit { $0.rank = "r" }
     let (state, token) = (phone.state, phone.restoreToken)
     let mine = try save { $0.name = "Ada" }  // could not be written
@@ -190,8 +189,8 @@ import Testing
     #expect(report.unrevertedFields.contains { $0.field.name == "name" })
   }
 
-  /// Another save has the number of one that was not stored.
-  @Test func aReopenedStateThatLacksTheCount() throws {
+  /// Another save took the number of a save that was not stored.
+  @Test func undoLeavesCounterUnderNumberOfLostSave() throws {
     try phone.edit { $0.rank = "r" }
     let (state, token) = (phone.state, phone.restoreToken)
     let mine = try save { $0.miles.increment(by: 5) }
@@ -202,8 +201,8 @@ import Testing
     #expect(report.unrevertedFields.contains { $0.field.name == "miles" })
   }
 
-  /// A sum that no few entries have stays.
-  @Test func aHostileLedger() throws {
+  /// The size of an undo does not grow with the sum of a ledger.
+  @Test func undoOfHostileLedgerAddsFewBytes() throws {
     let device = DeviceID(7)
     let ledger = Ledger(lines: [
       device: DeviceEntries(
@@ -237,8 +236,8 @@ import Testing
     #expect(size < 10_000)
   }
 
-  /// A later reset by somebody else had seen what this one reset.
-  @Test func aLaterResetByAnother() throws {
+  /// A later reset by another device had seen the first reset.
+  @Test func undoLeavesCounterResetByAnotherDevice() throws {
     try watch.edit { $0.miles.increment(by: 5) }
     settle(phone, watch)
     let without = Replica(
@@ -255,8 +254,8 @@ import Testing
     #expect(report.unrevertedFields.map(\.field.name) == ["miles"])
   }
 
-  /// Saves of one record are undone in another order, which leaves no mark.
-  @Test func marksDoNotPileUp() throws {
+  /// The saves of one record are undone in the order of the saves.
+  @Test func undosOfEarlierSavesLeaveNoMarks() throws {
     let saves = try (0..<20).map { i in
       try save { $0.tags.insert("\(i)") }
     }
@@ -266,7 +265,7 @@ import Testing
   }
 
   /// The save that took the number need not be the last one.
-  @Test func anEarlierSaveUnderTheNumber() throws {
+  @Test func undoDetectsReusedNumberBeforeLastSave() throws {
     try phone.edit { $0.rank = "r" }
     let (state, token) = (phone.state, phone.restoreToken)
     let mine = try save { $0.miles.increment(by: 5) }

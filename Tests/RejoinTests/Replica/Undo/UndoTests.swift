@@ -3,8 +3,9 @@
 @testable import Rejoin
 import Testing
 
-/// What undoing says and leaves; that it takes the right things back is the matter of
-/// its laws, over random histories.
+/// Reports of undos, and the fields that undos leave.
+///
+/// Tests with random histories check the reverted fields.
 @Suite(.encodes) struct UndoTests {
   private let phone = Replica.empty(1)
   private let watch = Replica.empty(2)
@@ -19,12 +20,12 @@ import Testing
     }
   }
 
-  /// - Returns: What stays, by the names of the fields.
+  /// - Returns: The names of the fields that stay.
   private func undo(_ report: SaveReport) throws -> [String] {
     try phone.undo(#require(report.undo)).unrevertedFields.map(\.field.name)
   }
 
-  @Test func aSaveAlone() throws {
+  @Test func undoRevertsSingleSave() throws {
     let report = try phone.save { transaction in
       transaction.isUndoable = true
       transaction[Sailor.self, "ada"].name = "Lovelace"
@@ -36,8 +37,7 @@ import Testing
     #expect(try phone.save { $0[Sailor.self, "ada"].name = "x" }.undo == nil)
   }
 
-  /// The undo of a save that is not the next one is a save like any other.
-  @Test func undoOfAnEarlierSaveCountsAsASave() throws {
+  @Test func undoOfEarlierSaveCountsAsSave() throws {
     var history = UndoHistory()
     let first = try save { $0.name = "Ada" }
     history.append(first)
@@ -48,7 +48,7 @@ import Testing
     #expect(history.saves.done.count == 3)
   }
 
-  @Test func oneSaveAfterAnother() throws {
+  @Test func historyUndoesAndRedoesSavesInOrder() throws {
     var history = UndoHistory()
     for name in ["Ada", "Lovelace"] {
       history.append(
@@ -65,14 +65,14 @@ import Testing
       history.append(try phone.undo(first))
     }
     #expect(phone[Sailor.self, "ada"]?.name == "Ada")
-    // Whoever saves something else gives up what could be redone.
+    // Another save removes the redo.
     #expect(history.redo != nil)
     history.append(try save { $0.miles.increment() })
     #expect(history.redo == nil)
   }
 
-  /// A save that the history does not know stays.
-  @Test func whatALaterSaveHasChangedStays() throws {
+  /// The later save is not in the history.
+  @Test func undoLeavesFieldsOfLaterSave() throws {
     let first = try save { ada in
       (ada.name, ada.rank) = ("Ada", "dark")
       ada.miles.increment(by: 5)
@@ -95,9 +95,9 @@ import Testing
     #expect(phone.encoded() == before)
   }
 
-  /// The cancellation stays as a whole if a later one decided on more entries of
-  /// one device.
-  @Test func undoLeavesCancellationThatALaterOneExtends() throws {
+  /// The whole cancellation stays if a later one decided on more entries of one
+  /// device.
+  @Test func undoLeavesCancellationExtendedByLaterOne() throws {
     func cancel(_ replica: Replica) throws -> SaveReport {
       try replica.save { transaction in
         transaction.isUndoable = true
@@ -118,7 +118,7 @@ import Testing
     #expect(phone.ada?.pay == 0)
   }
 
-  @Test func nothingToSaveIsNoSave() throws {
+  @Test func undoWithoutEffectSavesNothing() throws {
     _ = try save { $0.name = "Ada" }
     let touched = try phone.save { transaction in
       transaction.isUndoable = true
@@ -138,8 +138,8 @@ import Testing
     #expect(history == UndoHistory())
   }
 
-  /// A deletion undone, after the first save was, under a device that has changed.
-  @Test func underAnotherDevice() throws {
+  /// Another device undoes the deletion, and then the creation.
+  @Test func undoRevertsSavesAfterDeviceChange() throws {
     var history = UndoHistory()
     history.append(try save { $0.name = "Ada" })
     history.append(
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func amountsHaveOpposites() throws {
+  @Test func undoRevertsExtremeAmounts() throws {
     let large = try save { ada in
       ada.miles.increment(by: .max)
       ada.pay.append(.min)
@@ -166,8 +166,8 @@ import Testing
     #expect(sailor.total(of: "pay") == 0)
   }
 
-  /// A context that saw only some of the amounts has reset only those.
-  @Test func aResetOfWhatWasSeen() throws {
+  /// A reset cancels only the amounts that its context has seen.
+  @Test func undoOfResetRestoresSeenAmounts() throws {
     _ = try save { $0.miles.increment(by: 5) }
     let shown = phone.recordForEditing(ada)
     let key = Sailor().miles.key
@@ -183,8 +183,8 @@ import Testing
     #expect(phone[Sailor.self, "ada"]?.miles == 7)
   }
 
-  /// What others wrote is shown as if the save had not been made.
-  @Test func othersStay() throws {
+  /// The record shows the other writes as if the save did not exist.
+  @Test func undoKeepsConcurrentWritesOfOthers() throws {
     let tablet = Replica.empty(3)
     _ = try save { $0.name = "Ada" }
     settle(phone, watch, tablet)
@@ -198,8 +198,8 @@ import Testing
     #expect(phone.recordForEditing(ada)[.existence].clock.isEmpty)
   }
 
-  /// An element that several saves remove, one after another, or drop.
-  @Test func whatWasEmptiedTwice() throws {
+  /// Several saves remove or drop the element, one after another.
+  @Test func undoRestoresElementsRemovedTwice() throws {
     var history = UndoHistory()
     var before: [[String]] = []
     let recreate = { (transaction: Transaction) -> Void in
@@ -227,8 +227,8 @@ import Testing
     }
   }
 
-  /// Somebody's reset stays, although a later one is undone.
-  @Test func whatAnotherHasResetStays() throws {
+  /// The undo of the second reset leaves the first one.
+  @Test func undoKeepsResetOutsideHistory() throws {
     var history = UndoHistory()
     history.append(try save { $0.miles.increment(by: 5) })
     try phone.edit { $0.miles.reset() }
@@ -243,9 +243,8 @@ import Testing
     }
   }
 
-  /// Whoever undoes writes nothing of what others have said, so that it goes when its
-  /// author undoes it, too.
-  @Test func whatOthersSaidIsNotCopied() throws {
+  /// The undo copies no writes of another device, so that device can undo them.
+  @Test func undoDoesNotCopyWritesOfOthers() throws {
     _ = try save { $0.name = "Ada" }
     settle(phone, watch)
     let mine = try save { ada in
@@ -266,8 +265,8 @@ import Testing
     #expect(phone.ada?.name == "Ada" && phone.ada?.roles == [])
   }
 
-  /// A deletion that had seen the save's mark stays, whatever is undone.
-  @Test func aLaterDeletionStays() throws {
+  /// A deletion that had seen the save's mark stays.
+  @Test func undoKeepsLaterDeletion() throws {
     _ = try phone.save { $0[Berth.self, "1"].name = "first" }
     let report = try phone.save { transaction in
       transaction.isUndoable = true
@@ -282,8 +281,8 @@ import Testing
     #expect(phone[Berth.self, "1"] == nil)
   }
 
-  /// Its amounts are not there, so they cannot be taken back.
-  @Test func aSaveThatTheReplicaLacks() throws {
+  /// The replica lacks the amounts, so it cannot revert them.
+  @Test func undoOfMissingSaveLeavesAmounts() throws {
     _ = try save { $0.name = "Ada" }
     settle(phone, watch)
     let report = try save { ada in
@@ -296,7 +295,7 @@ import Testing
     #expect(watch.ada?.miles == 0)
   }
 
-  @Test func undoReturnsSumThatNoChangeHas() throws {
+  @Test func undoReturnsSumBeyondInt64() throws {
     for _ in 0..<2 { _ = try save { $0.miles.increment(by: .max) } }
     let reset = try save { $0.miles.reset() }
     #expect(try undo(reset) == [])
@@ -304,8 +303,8 @@ import Testing
     #expect(amounts == [phone.device: WideInt(UInt64.max - 1)])
   }
 
-  /// The own change stays if it cannot be undone, and so does the reset.
-  @Test func undoThatWouldOverflowLeavesReset() throws {
+  /// The save's own change cannot be undone, so its reset stays as well.
+  @Test func overflowingUndoLeavesReset() throws {
     _ = try save { $0.miles.increment() }
     let mine = try save { $0.miles.set(to: -7) }
     for _ in 0..<2 { try phone.edit { $0.miles.increment(by: .max) } }
@@ -314,13 +313,13 @@ import Testing
     #expect(phone.encoded() == before)
   }
 
-  /// Two clones that undo different saves under one dot are found out.
-  @Test func clonesThatUndoDifferently() throws {
+  /// Two clones undo different saves under one dot.
+  @Test func mergeReportsDifferentUndosOfClones() throws {
     _ = try save { $0.name = "Ada" }
     let reports = try ["x", "y"].map { role in
       try save { $0.tags.insert(role) }
     }
-    // The marks of both are gone, so that only the elements tell them apart.
+    // The marks of both are gone, so only the elements differ.
     _ = try save { $0.name = "Lovelace" }
     let clone = Replica.opening(phone.state, token: phone.restoreToken, as: 9)
     let undone = try zip([phone, clone], reports).map { replica, report in
@@ -330,8 +329,8 @@ import Testing
     #expect(clone.tell(phone).equivocations != [])
   }
 
-  /// Without the record's mark, and beside those of others.
-  @Test func aDeletionUndoneBesideAnother() throws {
+  /// Two devices delete the record, and undo that one after the other.
+  @Test func undoOfDeletionKeepsConcurrentDeletion() throws {
     _ = try save { $0.name = "Ada" }
     settle(phone, watch)
     let reports = try [phone, watch].map { replica in
@@ -349,8 +348,8 @@ import Testing
     #expect(phone.ada?.name == "Ada")
   }
 
-  /// What a later undoing has brought back is of somebody else, too.
-  @Test func whatOthersHaveInsertedAsWellStays() throws {
+  /// The first undo restores the element of the other device as well.
+  @Test func undoKeepsElementInsertedByAnotherDevice() throws {
     var history = UndoHistory()
     _ = try save { $0.name = "Ada" }
     settle(phone, watch)
@@ -366,8 +365,8 @@ import Testing
     }
   }
 
-  /// Fields of a deleted record stay as they are, although nobody sees them.
-  @Test func inADeletedRecordNothingIsTakenBack() throws {
+  /// The fields stay, although the deleted record hides them.
+  @Test func undoDoesNotRevertFieldsOfDeletedRecord() throws {
     _ = try save { $0.name = "Ada" }
     let report = try save { $0.name = "Lovelace" }
     settle(phone, watch)
@@ -378,8 +377,7 @@ import Testing
     #expect(phone.ada?.name == "Lovelace")
   }
 
-  /// A record that was not there before is not there.
-  @Test func whatWasCreatedIsNotThere() throws {
+  @Test func undoOfCreationDeletesRecord() throws {
     let report = try save { $0.pay.append(5) }
     #expect(try undo(report) == [])
     #expect(phone.ada == nil)
@@ -390,8 +388,8 @@ import Testing
     #expect(phone.record(ada)?.total(of: "pay") == 0)
   }
 
-  /// Whoever undoes an edit beside a deletion does not delete as well.
-  @Test func theDeletionOfAnotherIsNotCopied() throws {
+  /// The undo of an edit does not repeat a concurrent deletion.
+  @Test func undoDoesNotCopyDeletionOfAnotherDevice() throws {
     try phone.save { $0[Berth.self, "1"].name = "first" }
     settle(phone, watch)
     let mine = try phone.save { transaction in

@@ -56,7 +56,7 @@ extension UndoText {
     #""field":{"kind":"\#(kind)","name":"\#(name)"},"#
   }
 
-  /// A change of a record, or of a field.
+  /// Returns a change of a record, or of a field.
   func change(
     _ content: String, of place: String = "", in entity: String = "E"
   ) -> String {

@@ -26,7 +26,7 @@ import Testing
     try UndoStep(decoding: bytes, dot: step.dot, name: step.name)
   }
 
-  /// Steps with every kind of field, of existence and of conflict.
+  /// Returns steps with every kind of field, of existence and of conflict.
   private func steps() throws -> [UndoStep] {
     try watch.edit { ada in
       (ada.name, ada.rank) = ("Countess", "light")
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func layoutIsAsDocumented() throws {
+  @Test func encodedStepHasDocumentedLayout() throws {
     try watch.edit { $0.name = "Countess" }
     settle(phone, watch)
     let step = try save { $0.name = "Ada" }
@@ -86,14 +86,14 @@ import Testing
     expected += [3, 0, 0, 1]
     // The first field: the kind, and the length of the name.
     expected += [2, 0x40] + Array("name".utf8)
-    // The same save: it is there, before there was a value with time and dot.
+    // The same save: the value is there, and replaced one with time and dot.
     expected += [0, 15, 8 << 3 | 4] + Array("Countess".utf8)
     // The first time, and the first save of the second device.
     expected += [0] + bytes(other.time.rawValue) + [1] + two + [1]
     #expect(step.encoded() == (expected + [0, 0, 0, 0]).resealed)
   }
 
-  @Test func namesAreWrittenOnce() throws {
+  @Test func encodingWritesNamesOnce() throws {
     let report = try phone.save { transaction in
       transaction.isUndoable = true
       for i in 0..<100 { transaction[Sailor.self, "\(i)"].name = "Ada" }
@@ -107,7 +107,7 @@ import Testing
     #expect(bytes.count < 100 * 20)
   }
 
-  @Test func truncatedBytesAreRefused() throws {
+  @Test func decodingRefusesTruncatedBytes() throws {
     for step in try steps() {
       let bytes = step.encoded()
       for count in 0..<bytes.count {
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func flippedBitsAreRefusedOrCanonical() throws {
+  @Test func decodingRefusesFlippedBitsUnlessCanonical() throws {
     for step in try steps() {
       let bytes = step.encoded()
       for bit in 0..<(8 * bytes.count - 32) {
@@ -135,7 +135,7 @@ import Testing
   }
 
   /// A count beyond the bytes must not allocate memory.
-  @Test func hugeCountsAreRefused() throws {
+  @Test func decodingRefusesHugeCounts() throws {
     let step = try #require(steps().first)
     let huge: [UInt8] = Array(repeating: 0xff, count: 9) + [1]
     let head: [UInt8] = Array("Ru".utf8) + [2, 0]
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func versionsAreToldApart() throws {
+  @Test func decodingReportsOlderAndNewerVersions() throws {
     let step = try #require(steps().first)
     var bytes = step.encoded()
     let codes: [(UInt8, WireError.Code)] = [
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func stepWithoutSaveIsRefusedWithChanges() throws {
+  @Test func decodingRequiresDotExactlyForChanges() throws {
     let step = try #require(steps().first)
     #expect(throws: WireError.self) {
       try UndoStep(decoding: step.encoded(), dot: nil, name: nil)

@@ -48,9 +48,9 @@ import Testing
     expect(6, canceling)
   }
 
-  /// Both users undo before either sync, one after hearing of the other.
+  /// Both users cancel and undo before they sync, and then redo.
   @Test(arguments: Canceling.allCases)
-  func bothRedoCancelOnce(_ canceling: Canceling) throws {
+  func concurrentRedosCancelOnce(_ canceling: Canceling) throws {
     try canceling.add(6, on: phone)
     settle(phone, watch)
     for replica in [phone, watch] {
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: Canceling.allCases)
-  func undoAndRedoTurnBackAndForth(_ canceling: Canceling) throws {
+  func undoAndRedoAlternate(_ canceling: Canceling) throws {
     try shareSix(canceling)
     try canceling.cancel(on: phone, adding: 4)
     for _ in 0..<3 {
@@ -80,7 +80,7 @@ import Testing
 
   /// The undo of a later cancellation leaves the earlier one.
   @Test(arguments: Canceling.allCases)
-  func severalOwnCancellationsAreUndoneInARow(_ canceling: Canceling) throws {
+  func consecutiveUndosRevertOwnCancellations(_ canceling: Canceling) throws {
     let amounts: [Int64] = [1, 20, 300, 4000]
     for (i, amount) in amounts.enumerated() {
       try canceling.add(amount, on: i.isMultiple(of: 2) ? phone : watch)
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// Only the first of two resets canceled something.
-  @Test func secondResetHasNothingToUndo() throws {
+  @Test func undoOfSecondResetChangesNothing() throws {
     let canceling = Canceling.resettingCounter
     try canceling.add(6, on: phone)
     for _ in 0..<2 { try canceling.cancel(on: phone) }
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(arguments: [Canceling.resettingCounter, .cancelingLedger])
-  func undoIsPreventedByLaterCancellation(_ canceling: Canceling) throws {
+  func laterCancellationPreventsUndo(_ canceling: Canceling) throws {
     try shareSix(canceling)
     try canceling.cancel(on: phone, adding: 3)
     settle(phone, watch)
@@ -160,7 +160,7 @@ import Testing
 
   /// The save's own change stays with its reset.
   @Test(arguments: [Canceling.resettingCounter, .cancelingLedger])
-  func fieldIsLeftAsAWhole(_ canceling: Canceling) throws {
+  func preventedUndoLeavesWholeField(_ canceling: Canceling) throws {
     try shareSix(canceling)
     try canceling.cancel(on: phone, adding: 3)
     try canceling.add(10, on: watch)
@@ -174,7 +174,7 @@ import Testing
 
   /// A later reset also canceled the own change.
   @Test(arguments: [Canceling.resettingCounter, .cancelingLedger])
-  func fieldIsLeftIfOwnChangeIsCanceled(_ canceling: Canceling) throws {
+  func undoLeavesFieldWithCanceledOwnChange(_ canceling: Canceling) throws {
     try shareSix(canceling)
     try canceling.cancel(on: phone, adding: 3)
     settle(phone, watch)
@@ -204,7 +204,7 @@ import Testing
   /// The undo of the watch returns all that it canceled, although the phone
   /// canceled a part of it as well.
   @Test(arguments: [Canceling.resettingCounter, .cancelingLedger])
-  func threeDevicesResetAndUndo(_ canceling: Canceling) throws {
+  func undoReturnsChangesCanceledByThreeDevices(_ canceling: Canceling) throws {
     try canceling.add(1, on: phone)
     try canceling.add(4, on: watch)
     settle(phone, watch, tablet)
@@ -233,7 +233,7 @@ import Testing
   }
 
   @Test(arguments: Canceling.allCases)
-  func undoAfterRelaunchTurnsBack(_ canceling: Canceling) throws {
+  func historyRedoesAndUndoesAfterRelaunch(_ canceling: Canceling) throws {
     try shareSix(canceling)
     try canceling.cancel(on: phone, adding: 3)
     #expect(try phone.undo().left == [])
@@ -247,8 +247,8 @@ import Testing
     #expect(canceling.value(on: again) == 6)
   }
 
-  /// Two clones that turn different decisions are found out.
-  @Test func turnedDecisionIsPartOfTheDigest() throws {
+  /// The digests reveal two clones that turn different decisions.
+  @Test func digestIncludesTurnedDecision() throws {
     let canceling = Canceling.resettingCounter
     try canceling.add(6, on: phone)
     try canceling.cancel(on: phone)
@@ -276,7 +276,7 @@ import Testing
 
 // Fragments.
 extension UndoneCancellationTests {
-  /// A receiver that knows the changes lacks only how they were decided on.
+  /// A receiver that has the changes lacks only the decisions.
   @Test(arguments: Canceling.allCases)
   func fragmentAfterTurnCarriesDecision(_ canceling: Canceling) throws {
     for replica in [phone, watch, tablet] { replica.fragmentSize = 0 }
@@ -317,7 +317,7 @@ extension UndoneCancellationTests {
     #expect(try watch.undo().left == [])
     watch.tell(phone)
     #expect(canceling.value(on: phone) == 10)
-    // The fragment since nothing contains the changes of the watch once.
+    // The delta since an empty version contains the changes of the watch once.
     let delta = try #require(phone.delta(since: tablet.version))
     tablet.apply(try Delta(decoding: delta.encoded()))
     #expect(canceling.value(on: tablet) == 10)

@@ -54,7 +54,7 @@ import _RejoinVerification
       return kind == .counter ? field.count : field.total
     }
 
-    /// Whether each change counts once or not at all.
+    /// Returns whether each change counts at most once.
     func isSound(_ value: Int64) -> Bool {
       var rest = value
       while rest > 0, rest % 4 < 2 { rest /= 4 }
@@ -140,7 +140,7 @@ import _RejoinVerification
   }
 
   @Test(arguments: [FieldKind.counter, .ledger])
-  func eachChangeCountsAtMostOnce(_ kind: FieldKind) throws {
+  func changesCountAtMostOnce(_ kind: FieldKind) throws {
     var total = Counts()
     for seed in Self.seeds {
       let counts = try run(kind, seed).counts
