@@ -167,7 +167,8 @@ struct StrategyClaim {
     #expect(contest.stored == ["mine", "mine", "theirs"])
     #expect(report.dropped.isEmpty)
     let record = contest.scene.mine.record(Contest.id)
-    #expect(record?.conflictingValues(of: "phone") == ["theirs"])
+    #expect(
+      record?.conflictingValues(of: FieldKey("phone", .register)) == ["theirs"])
   }
 }
 

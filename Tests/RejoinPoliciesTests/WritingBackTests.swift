@@ -99,7 +99,8 @@ import Testing
     try sendProduct()
     try old.save { $0[OldProduct.self, "1"].title = nil }
     #expect(old[OldProduct.self, "1"]?.title == nil)
-    #expect(old.record(id)?.write(of: "title")?.value == nil)
+    #expect(
+      old.record(id)?.write(of: FieldKey("title", .register))?.value == nil)
     try old.save { transaction in
       transaction[OldProduct.self, "1"].aisle = .dairy
       transaction[OldProduct.self, "1"].aisle = nil
@@ -206,7 +207,7 @@ import Testing
     #expect(draft.hasChanges && draft.stock == nil)
     try EditingContext(new).commit(&draft)
     #expect(new[Product.self, "1"]?.stock == nil)
-    #expect(new.record(id)?.write(of: "stock") != nil)
+    #expect(new.record(id)?.write(of: FieldKey("stock", .register)) != nil)
   }
 
   @Test(arguments: [true, false])

@@ -64,10 +64,10 @@ import Testing
     settle(a, b)
     let record = try #require(b.record(id))
     for key in keys.dropLast() {
-      #expect(record.value(of: key.name) == "a")
-      #expect(record.conflictingValues(of: key.name) == [])
+      #expect(record.value(of: key) == "a")
+      #expect(record.conflictingValues(of: key) == [])
     }
-    #expect(record.value(of: "f19") == "b")
+    #expect(record.value(of: FieldKey("f19", .register)) == "b")
   }
 
   @Test func separateReplicaKeepsRecordsPrivate() throws {

@@ -57,7 +57,7 @@ extension Suite {
         var length = 0
         for place in places {
           let record = replica.record(RecordID("Item", place.id))
-          if case .string(let text)? = record?.value(of: place.key.name) {
+          if case .string(let text)? = record?.value(of: place.key) {
             length += text.utf8.count
           }
         }

@@ -56,7 +56,8 @@ extension Suite {
             try hub.apply(decoding: $0, reporting: .faults)
           }
         }
-        return hub.record(Self.theRecord)?.conflictingValues(of: "f0").count
+        let field = FieldKey("f0", .register)
+        return hub.record(Self.theRecord)?.conflictingValues(of: field).count
           ?? 0
       }
     }
@@ -72,7 +73,8 @@ extension Suite {
         _ = try batch.withUnsafeBytes {
           try hub.apply(decoding: $0, reporting: .faults)
         }
-        return hub.record(Self.theRecord)?.conflictingValues(of: "f0").count
+        let field = FieldKey("f0", .register)
+        return hub.record(Self.theRecord)?.conflictingValues(of: field).count
           ?? 0
       }
     }

@@ -69,7 +69,7 @@ extension Suite {
           return 1
         } result: { replica, _ in
           // Outside the time, since reading sorts the elements.
-          replica.record(id)?.elements(of: "tags").count ?? 0
+          replica.record(id)?.elements(of: FieldKey("tags", .set)).count ?? 0
         }
       }
     }

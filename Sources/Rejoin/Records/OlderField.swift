@@ -33,12 +33,12 @@ public struct OlderField<Element: FieldValue>: Sendable {
 
   let kind: FieldKind
   let convert: @Sendable (Value) -> Element?
-  /// Returns the values of the field with a name.
-  let values: @Sendable (Record, String) -> [Written]
+  /// Returns the values of the field with a key.
+  let values: @Sendable (Record, FieldKey) -> [Written]
 
   private init(
     _ kind: FieldKind, _ convert: @escaping @Sendable (Value) -> Element?,
-    values: @escaping @Sendable (Record, String) -> [Written]
+    values: @escaping @Sendable (Record, FieldKey) -> [Written]
   ) {
     (self.kind, self.convert, self.values) = (kind, convert, values)
   }
@@ -53,8 +53,8 @@ public struct OlderField<Element: FieldValue>: Sendable {
   ) -> OlderField {
     OlderField(.register) {
       Old($0).flatMap(convert)
-    } values: { record, name in
-      record.writes(of: name).compactMap { write in
+    } values: { record, key in
+      record.writes(of: key).compactMap { write in
         guard let value = record.visible(write.value) else { return nil }
         return Written(value: value, saves: [write.dot], time: write.time)
       }
@@ -70,8 +70,8 @@ public struct OlderField<Element: FieldValue>: Sendable {
   ) -> OlderField {
     OlderField(.counter) {
       Int64($0).flatMap(convert)
-    } values: { record, name in
-      let field = record[FieldKey(name, .counter)]
+    } values: { record, key in
+      let field = record[key]
       guard let value = field.shownValues?.first else { return [] }
       var saves: [Dot] = []
       field.read { $0.forEachSave { save, _ in saves.append(save) } }
@@ -90,8 +90,8 @@ public struct OlderField<Element: FieldValue>: Sendable {
   ) -> OlderField {
     OlderField(.set) {
       Old($0).flatMap(convert)
-    } values: { record, name in
-      record.insertions(of: name).sorted { $0.key < $1.key }.map {
+    } values: { record, key in
+      record.insertions(of: key).sorted { $0.key < $1.key }.map {
         Written(value: $0, saves: $1.sorted(), time: nil)
       }
     }
@@ -131,7 +131,7 @@ extension TypedRecord {
   ) -> [OlderValue<Kind.Element>] {
     let versions = fields[field].versions
     return versions.olderKeys.flatMap { key in
-      versions.older.first { $0.kind == key.kind }?.values(record, key.name)
+      versions.older.first { $0.kind == key.kind }?.values(record, key)
         .compactMap { written in
           versions.element(written.value, of: key).map {
             OlderValue(

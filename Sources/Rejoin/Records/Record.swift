@@ -98,7 +98,7 @@ extension Set<RecordID> {
 /// of a write do not matter.
 @dynamicMemberLookup
 public struct TypedRecord<Owner: Entity>: Sendable {
-  /// The untyped record, which you read by the names of fields.
+  /// The untyped record, which you read by the keys of fields.
   public let record: Record
 
   let fields: DeclaredFields<Owner>

@@ -114,7 +114,7 @@ extension Replica {
   ///
   ///     for location in replica.conflictedFields(of: "Profile") {
   ///       replica.record(location.record)?
-  ///         .conflictingValues(of: location.field.name)
+  ///         .conflictingValues(of: location.field)
   ///     }
   ///
   /// The list omits fields that the schema declares as `lww`.
@@ -132,7 +132,7 @@ extension Replica {
       return fields.map { current.names[$0.name] }
         .filter { $0.variant == nil }
         .filter { !quiet.contains($0) }
-        .filter { !record.conflictingValues(of: $0.name).isEmpty }
+        .filter { !record.conflictingValues(of: $0).isEmpty }
         .map { .init(record: record.id, field: $0) }
     }.sorted { ($0.record, $0.field) < ($1.record, $1.field) }
   }

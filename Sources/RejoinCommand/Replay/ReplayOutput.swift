@@ -48,24 +48,23 @@ enum ReplayOutput {
   private static func field(
     _ key: FieldKey, of record: Record, isQuiet: Bool
   ) -> JSONValue? {
-    let name = key.name
     switch key.kind {
     case .register where isQuiet:
-      return record.value(of: name).map { JSONValue($0) }
+      return record.value(of: key).map { JSONValue($0) }
     case .register:
       var members: [SchemaName: JSONValue] = [:]
-      members["value"] = record.value(of: name).map { JSONValue($0) }
-      let conflicts = record.conflictingValues(of: name)
+      members["value"] = record.value(of: key).map { JSONValue($0) }
+      let conflicts = record.conflictingValues(of: key)
       let values = conflicts.compactMap(\.self).map { JSONValue($0) }
       if !values.isEmpty { members["conflicts"] = .array(values) }
       if conflicts.contains(nil) {
         members["unsetConflict"] = JSONValue(.bool(true))
       }
       return members.isEmpty ? nil : .object(members)
-    case .counter: return .int(record.count(of: name))
+    case .counter: return .int(record.count(of: key))
     case .set:
-      return .array(record.elements(of: name).map { JSONValue($0) })
-    case .ledger: return .object(["total": .int(record.total(of: name))])
+      return .array(record.elements(of: key).map { JSONValue($0) })
+    case .ledger: return .object(["total": .int(record.total(of: key))])
     case .existence: return nil
     }
   }

@@ -167,11 +167,11 @@ extension RejoinTeam {
   private func shown(_ record: Record, _ fields: Set<String>) -> PlainRecord {
     var shown: PlainRecord = [:]
     for field in fields {
-      let name = key(field).name
+      let key = key(field)
       switch episode.kind(of: field) {
-      case .counter: shown[field] = .count(record.count(of: name))
-      case .set: shown[field] = .elements(Set(record.elements(of: name)))
-      default: shown[field] = record.value(of: name).map(Content.value)
+      case .counter: shown[field] = .count(record.count(of: key))
+      case .set: shown[field] = .elements(Set(record.elements(of: key)))
+      default: shown[field] = record.value(of: key).map(Content.value)
       }
     }
     return shown

@@ -65,11 +65,11 @@ extension HubConnection {
         ).map { row in
           if row.isErased { return Hub.Scope(row) }
           let (rows, state) = try read(row.name) { try $0.readBuiltIn() }
-          let times = rows.devices.keys.map { state.version[$0].time }
+          let devices = rows.devices.keys
+          let times = devices.map { state.version[$0].time }
           return Hub.Scope(
             row, lastSave: times.filter { $0 > .zero }.max(),
-            awaiting: replica(state).awaitedDevices(counting: rows.devices.keys)
-          )
+            awaiting: replica(state).awaitedDevices(counting: devices))
         }
       }
     } catch { throw StoreError(opening: error) }

@@ -25,16 +25,15 @@ public struct FieldReading: Hashable, Sendable {
 extension Record {
   /// Returns the reading of a field.
   public func reading(of key: FieldKey) -> FieldReading {
-    let name = key.name
     var reading = FieldReading()
     switch key.kind {
     case .register:
-      reading.value = value(of: name)
-      reading.conflicts = conflictingValues(of: name)
-      reading.author = write(of: name)?.dot
-    case .counter: reading.count = count(of: name)
-    case .set: reading.elements = elements(of: name)
-    case .ledger: reading.total = total(of: name)
+      reading.value = value(of: key)
+      reading.conflicts = conflictingValues(of: key)
+      reading.author = write(of: key)?.dot
+    case .counter: reading.count = count(of: key)
+    case .set: reading.elements = elements(of: key)
+    case .ledger: reading.total = total(of: key)
     case .existence: break
     }
     return reading

@@ -42,7 +42,7 @@ extension TestedLibrary {
       let entity = replica.schema[id.entity]
       for key in entity.fields.subtracting(entity.quietFields)
       where key.kind == .register
-        && !record.conflictingValues(of: key.name).isEmpty
+        && !record.conflictingValues(of: key).isEmpty
       {
         found.insert(.init(record: id, field: key))
       }

@@ -304,7 +304,8 @@ import Testing
     for device in [phone, tablet] { try await exchange(device, session) }
     for replica in [phone, tablet] {
       #expect(replica.record(id)?.exists == false)
-      #expect(replica.record(id)?.value(of: "title") == nil)
+      #expect(
+        replica.record(id)?.value(of: FieldKey("title", .register)) == nil)
     }
     // Who joins later gets neither the title nor the deletion to do again.
     try await exchange(newcomer, session)

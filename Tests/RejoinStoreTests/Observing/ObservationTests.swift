@@ -50,7 +50,9 @@ import Testing
     #expect(told[0].new == nil)
     // Who has deleted it can still be asked.
     let record = try #require(all[RecordID("Note", "1")]?.new)
-    #expect(!record.exists && record.value(of: "title") == .string("first"))
+    #expect(
+      !record.exists
+        && record.value(of: FieldKey("title", .register)) == .string("first"))
   }
 
   @Test func changesStartWithTheRecordsOfTheirMoment() async throws {

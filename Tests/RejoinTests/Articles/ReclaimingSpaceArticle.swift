@@ -28,18 +28,18 @@ import Testing
 
     let bob = RecordID("Account", "bob")
     #expect(try phone.purgeDeletedRecords().announcedRecords == [bob])
-    #expect(phone.record(bob)?.value(of: "owner") == "Bob")
+    #expect(phone.record(bob)?.value(of: FieldKey("owner", .register)) == "Bob")
 
     for _ in 1...3 {
       tablet.merge(phone)
       phone.merge(tablet)
     }
     #expect(try phone.purgeDeletedRecords().droppedRecords == [bob])
-    #expect(phone.record(bob)?.value(of: "owner") == nil)
+    #expect(phone.record(bob)?.value(of: FieldKey("owner", .register)) == nil)
 
     #expect(phone.foldLedgers() == 1)
     #expect(phone[Account.self, "ada"]?.balance == 30)
     let ada = phone.record(RecordID("Account", "ada"))
-    #expect(ada?.entries(of: "balance") == [])
+    #expect(ada?.entries(of: FieldKey("balance", .ledger)) == [])
   }
 }

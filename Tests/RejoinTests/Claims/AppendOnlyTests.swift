@@ -30,7 +30,9 @@ struct AppendOnlyTests {
     let (one, two, reports) = try tills(entries: 3)
     for replica in [one, two] {
       #expect(
-        replica.record(Sailor.ada)?.entries(of: "pay").map(\.amount).sorted()
+        replica.record(Sailor.ada)?.entries(of: FieldKey("pay", .ledger)).map(
+          \.amount
+        ).sorted()
           == [-3, -2, -1, 1, 2, 3])
       #expect(replica.ada?.pay == 0)
     }
@@ -41,7 +43,8 @@ struct AppendOnlyTests {
 
   @Test func entriesKeepTimeAndMemo() throws {
     let (one, _, _) = try tills()
-    let entries = one.record(Sailor.ada)?.entries(of: "pay") ?? []
+    let entries =
+      one.record(Sailor.ada)?.entries(of: FieldKey("pay", .ledger)) ?? []
     #expect(
       Set(entries.map(\.memo)) == [.string("sale 1"), .string("refund 1")])
     #expect(

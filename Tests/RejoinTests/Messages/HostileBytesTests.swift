@@ -162,7 +162,9 @@ import Testing
         }
       }
     }
-    _ = replica.allRecordIDs.map { replica.record($0)?.total(of: "ledger") }
+    _ = replica.allRecordIDs.map {
+      replica.record($0)?.total(of: FieldKey("ledger", .ledger))
+    }
     #expect(
       try ReplicaSnapshot(decoding: replica.encoded()).delta == replica.delta())
   }

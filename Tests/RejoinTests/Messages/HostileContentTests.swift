@@ -100,7 +100,8 @@ import Testing
     let replica = Replica.empty(1)
     replica.apply(try fullLedger())
     replica.recordVersion(replica.version, of: stranger)
-    let total = replica.record(RecordID("Value", "k"))?.total(of: "log")
+    let total = replica.record(RecordID("Value", "k"))?.total(
+      of: FieldKey("log", .ledger))
     #expect(total == .min)
     let folded = replica.encoded(foldingLedgers: true)
     #expect(throws: Never.self) { try ReplicaSnapshot(decoding: folded) }
@@ -108,7 +109,9 @@ import Testing
     #expect(throws: Never.self) {
       try ReplicaSnapshot(decoding: replica.encoded())
     }
-    #expect(replica.record(RecordID("Value", "k"))?.total(of: "log") == total)
+    #expect(
+      replica.record(RecordID("Value", "k"))?.total(
+        of: FieldKey("log", .ledger)) == total)
   }
 
   @Test func ledgerBeyondLimitIsSentWhole() throws {
@@ -352,7 +355,7 @@ import Testing
     replica.apply(try delta(state(), of: key))
     func shown() -> Int64? {
       replica.record(id).map {
-        kind == .counter ? $0.count(of: "n") : $0.total(of: "n")
+        kind == .counter ? $0.count(of: key) : $0.total(of: key)
       }
     }
     #expect(shown() == 5)

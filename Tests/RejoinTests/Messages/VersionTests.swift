@@ -74,7 +74,8 @@ import Testing
     let fields = try #require(relayed.changes.first?.fields)
     #expect(fields[gauge]?.count == 10)
     #expect(fields[plain]?.count == 1)
-    #expect(relay.record(Sailor.ada)?.count(of: "level") == 1)
+    #expect(
+      relay.record(Sailor.ada)?.count(of: FieldKey("level", .counter)) == 1)
   }
 
   @Test func errorNamesUnexpectedKind() throws {

@@ -82,7 +82,8 @@ private struct Pet: Entity {
     let (a, b) = (replica([Sailor.self]), replica([]))
     try a.edit { $0.name = "Ada" }
     a.tell(b)
-    #expect(b.record(Sailor.ada)?.value(of: "name") == "Ada")
+    #expect(
+      b.record(Sailor.ada)?.value(of: FieldKey("name", .register)) == "Ada")
     #expect(b.recordIDs(of: "Sailor") == [Sailor.ada])
     let process = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -52,8 +52,13 @@ private struct Plain: Entity {
   @Test func untypedRecordListsAllSiblings() throws {
     let (replicas, _) = try contested([Quiet.self])
     let record = try #require(replicas[0].record(id))
-    #expect(record.conflictingValues(of: "position") == [.int(1)])
-    #expect(record.writes(of: "position").map(\.value) == [.int(2), .int(1)])
+    #expect(
+      record.conflictingValues(of: FieldKey("position", .register)) == [.int(1)]
+    )
+    #expect(
+      record.writes(of: FieldKey("position", .register)).map(\.value) == [
+        .int(2), .int(1),
+      ])
     #expect(record[key].writes.count == 2)
   }
 

@@ -43,7 +43,8 @@ import _RejoinVerification
         }
       }
       let inConflict = expected.filter {
-        replica.record($0)?.conflictingValues(of: "name").isEmpty == false
+        replica.record($0)?.conflictingValues(of: FieldKey("name", .register))
+          .isEmpty == false
       }
       #expect(replica.conflictedFields(of: entity).map(\.record) == inConflict)
       #expect(

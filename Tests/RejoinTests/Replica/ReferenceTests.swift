@@ -84,7 +84,8 @@ import Testing
     try a.save { $0.delete(berth) }
     try b.save { $0.ensureExists(berth) }
     settle(a, b)
-    #expect(a.record(Sailor.ada)?.value(of: "berth") == nil)
+    #expect(
+      a.record(Sailor.ada)?.value(of: FieldKey("berth", .register)) == nil)
     #expect(a.recordForEditing(Sailor.ada)[key].value == .reference(berth))
   }
 }

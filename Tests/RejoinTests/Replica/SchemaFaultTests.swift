@@ -47,8 +47,10 @@ import Testing
     let report = old.tell(new)
     #expect(
       report.kindMismatches == [.init(record: Sailor.ada, field: was)])
-    #expect(new.record(Sailor.ada)?.count(of: "miles") == 7)
-    #expect(new.record(Sailor.ada)?.value(of: "miles") == .int(5))
+    #expect(new.record(Sailor.ada)?.count(of: FieldKey("miles", .counter)) == 7)
+    #expect(
+      new.record(Sailor.ada)?.value(of: FieldKey("miles", .register)) == .int(5)
+    )
     #expect(new.schema["Sailor"].field(named: "miles") == `is`)
     new.tell(old)
     #expect(areEqual(old, new))

@@ -30,18 +30,23 @@ import Testing
     let marks = a.recordForEditing(Sailor.ada)[.existence].marks
     #expect(marks.map(\.dot) == [dot])
     #expect(marks.map(\.kind) == [.deletion])
-    #expect(a.record(Sailor.ada)?.write(of: "name")?.dot.sequence == 1)
+    #expect(
+      a.record(Sailor.ada)?.write(of: FieldKey("name", .register))?.dot.sequence
+        == 1)
   }
 
   @Test func unwrittenNullAndUnsetFieldsDiffer() throws {
     let a = Replica.empty(1)
     let key = Sailor().name.key
     try a.edit { $0.ensureExists() }
-    #expect(a.record(Sailor.ada)?.write(of: "name") == nil)
+    #expect(a.record(Sailor.ada)?.write(of: FieldKey("name", .register)) == nil)
     try a.save { $0.apply(.write(.null), to: key, of: Sailor.ada) }
-    #expect(a.record(Sailor.ada)?.value(of: "name") == .null)
+    #expect(
+      a.record(Sailor.ada)?.value(of: FieldKey("name", .register)) == .null)
     try a.save { $0.apply(.write(nil), to: key, of: Sailor.ada) }
-    #expect(a.record(Sailor.ada)?.value(of: "name") == nil)
-    #expect(a.record(Sailor.ada)?.write(of: "name")?.dot.sequence == 3)
+    #expect(a.record(Sailor.ada)?.value(of: FieldKey("name", .register)) == nil)
+    #expect(
+      a.record(Sailor.ada)?.write(of: FieldKey("name", .register))?.dot.sequence
+        == 3)
   }
 }

@@ -27,7 +27,8 @@ import Testing
       #expect(replica.ada?.name == "new")
       #expect(replica.ada?.conflictingValues(of: \.name) == [nil])
       #expect(
-        replica.record(Sailor.ada)?.conflictingValues(of: "name") == [nil])
+        replica.record(Sailor.ada)?.conflictingValues(
+          of: FieldKey("name", .register)) == [nil])
       #expect(
         replica.conflictedFields(of: "Sailor").map(\.field.name) == ["name"])
     }

@@ -42,7 +42,7 @@ enum Canceling: CaseIterable {
       return nil
     }
     return key.kind == .counter
-      ? record.count(of: key.name) : record.total(of: key.name)
+      ? record.count(of: key) : record.total(of: key)
   }
 
   func add(_ amount: Int64, on replica: Replica) throws {

@@ -119,7 +119,9 @@ private struct Second: Entity {
         moves += before == after ? 0 : 1
         fallbacks +=
           before?.tags.isEmpty == false
-            && one.record(id)?.elements(of: "tags").isEmpty != false ? 1 : 0
+            && one.record(id)?.elements(of: FieldKey("tags", .set)).isEmpty
+              != false
+          ? 1 : 0
         if random.chance(percent: 50) { other.merge(one) }
         if random.chance(percent: 20) { old.merge(one) }
       }

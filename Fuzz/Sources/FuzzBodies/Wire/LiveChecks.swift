@@ -33,11 +33,11 @@ struct LiveChecks {
     for id in replica.allRecordIDs {
       guard let record = replica.record(id) else { continue }
       for key in record.fields {
-        _ = (record[key].writes, record.value(of: key.name))
-        _ = (record.conflictingValues(of: key.name), record.write(of: key.name))
-        _ = (record.elements(of: key.name), record.insertions(of: key.name))
-        _ = (record.count(of: key.name), record.amounts(of: key.name))
-        _ = (record.total(of: key.name), record.entries(of: key.name))
+        _ = (record[key].writes, record.value(of: key))
+        _ = (record.conflictingValues(of: key), record.write(of: key))
+        _ = (record.elements(of: key), record.insertions(of: key))
+        _ = (record.count(of: key), record.amounts(of: key))
+        _ = (record.total(of: key), record.entries(of: key))
       }
     }
     _ = (replica.stabilityCut, replica.latestMissingSaves, replica.restoreToken)

@@ -14,7 +14,7 @@ extension PNCounter: FieldType {
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> Int64 {
-    record.count(of: field.key.name)
+    record.count(of: field.key)
   }
 
   public static func read<Owner>(
@@ -83,18 +83,16 @@ extension EditedField {
 }
 
 extension Record {
-  /// The value of a counter.
-  public func count(of name: String) -> Int64 {
-    self[FieldKey(name, .counter)].count
-  }
+  /// The value of a counter, or zero for another kind of field.
+  public func count(of key: FieldKey) -> Int64 { self[key].count }
 
   /// Returns each device's sum of changes to a counter, without changes that a
   /// reset canceled.
   ///
   /// Together, the sums are the counter's value before it is clamped to
   /// `Int64`.
-  public func amounts(of name: String) -> [DeviceID: WideInt] {
-    self[FieldKey(name, .counter)].store(of: PNCounter.self)?.amounts ?? [:]
+  public func amounts(of key: FieldKey) -> [DeviceID: WideInt] {
+    self[key].store(of: PNCounter.self)?.amounts ?? [:]
   }
 }
 
@@ -104,6 +102,6 @@ extension TypedRecord {
   public func amounts(
     of field: KeyPath<Owner, Field<Owner, PNCounter>>
   ) -> [DeviceID: WideInt] {
-    record.amounts(of: fields[field].key.name)
+    record.amounts(of: fields[field].key)
   }
 }

@@ -14,7 +14,7 @@ extension Ledger: FieldType {
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> Int64 {
-    record.total(of: field.key.name)
+    record.total(of: field.key)
   }
 
   public static func read<Owner>(
@@ -26,9 +26,8 @@ extension Ledger: FieldType {
   public static func showsSame<Owner>(
     _ field: Field<Owner, Self>, in a: Record, _ b: Record
   ) -> Bool {
-    let name = field.key.name
-    return read(field, of: a) == read(field, of: b)
-      && a.entries(of: name) == b.entries(of: name)
+    read(field, of: a) == read(field, of: b)
+      && a.entries(of: field.key) == b.entries(of: field.key)
   }
 
   public static func editor<Owner>(
@@ -64,14 +63,12 @@ extension EditedField {
 }
 
 extension Record {
-  /// The total of a ledger.
-  public func total(of name: String) -> Int64 {
-    self[FieldKey(name, .ledger)].total
-  }
+  /// The total of a ledger, or zero for another kind of field.
+  public func total(of key: FieldKey) -> Int64 { self[key].total }
 
   /// Returns the entries of a ledger that are not folded, ordered by time.
-  public func entries(of name: String) -> [LedgerEntry] {
-    self[FieldKey(name, .ledger)].store(of: Ledger.self)?.entries ?? []
+  public func entries(of key: FieldKey) -> [LedgerEntry] {
+    self[key].store(of: Ledger.self)?.entries ?? []
   }
 }
 
@@ -81,6 +78,6 @@ extension TypedRecord {
   public func entries(
     of field: KeyPath<Owner, Field<Owner, Ledger>>
   ) -> [LedgerEntry] {
-    record.entries(of: fields[field].key.name)
+    record.entries(of: fields[field].key)
   }
 }

@@ -81,7 +81,7 @@ extension MVRegister: FieldType {
   ) -> Element? {
     // Most fields have no older version.
     if field.versions.older.isEmpty {
-      return record.value(of: field.key.name).flatMap { Element($0) }
+      return record.value(of: field.key).flatMap { Element($0) }
     }
     return field.versions.value(record.shown)
   }
@@ -92,7 +92,7 @@ extension MVRegister: FieldType {
     func conflicts(_ record: Record) -> [Value?] {
       field.isQuiet
         ? []
-        : record.conflictingValues(of: field.key.name)
+        : record.conflictingValues(of: field.key)
           .converted { field.versions.element($0, of: field.key) }
           .map { $0?.fieldValue }
     }
@@ -173,10 +173,12 @@ extension EditedField {
 
 extension Record {
   /// Returns the visible value of a register.
-  public func value(of name: String) -> Value? {
-    guard let write = visibleWrite(of: FieldKey(name, .register)) else {
-      return nil
-    }
+  ///
+  /// A key without a schema is enough, as for the other kinds of fields:
+  ///
+  ///     record.value(of: FieldKey("name", .register))  // "Ada"
+  public func value(of key: FieldKey) -> Value? {
+    guard let write = visibleWrite(of: key) else { return nil }
     return visible(write.payload.value)
   }
 
@@ -186,21 +188,21 @@ extension Record {
   /// The first value is `nil` if the field shows a value and a write unset it.
   /// A record has no schema, so it also lists the values of a field that the
   /// schema declares as `lww`.
-  public func conflictingValues(of name: String) -> [Value?] {
-    let showsValue = value(of: name) != nil
-    return self[FieldKey(name, .register)].conflicts
+  public func conflictingValues(of key: FieldKey) -> [Value?] {
+    let showsValue = value(of: key) != nil
+    return self[key].conflicts
       .filter { $0 == nil ? showsValue : visible($0) != nil }
   }
 
   /// Returns the visible write of a register, with its author and time.
-  public func write(of name: String) -> RegisterWrite? {
-    visibleWrite(of: FieldKey(name, .register)).map { RegisterWrite($0) }
+  public func write(of key: FieldKey) -> RegisterWrite? {
+    visibleWrite(of: key).map { RegisterWrite($0) }
   }
 
   /// Returns the writes of a register that no other write superseded, the
   /// visible one first.
-  public func writes(of name: String) -> [RegisterWrite] {
-    self[FieldKey(name, .register)].writes
+  public func writes(of key: FieldKey) -> [RegisterWrite] {
+    self[key].writes
       .sorted { ($1.time, $1.dot) < ($0.time, $0.dot) }
   }
 }
@@ -218,7 +220,7 @@ extension TypedRecord {
   ) -> [V?] {
     let field = fields[field]
     if field.isQuiet { return [] }
-    return record.conflictingValues(of: field.key.name).converted {
+    return record.conflictingValues(of: field.key).converted {
       field.versions.element($0, of: field.key)
     }
   }
@@ -227,7 +229,7 @@ extension TypedRecord {
   public func write<V: FieldValue>(
     of field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
   ) -> RegisterWrite? {
-    record.write(of: fields[field].key.name)
+    record.write(of: fields[field].key)
   }
 
   /// Returns the writes of a register that no other write superseded, the
@@ -235,7 +237,7 @@ extension TypedRecord {
   public func writes<V: FieldValue>(
     of field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
   ) -> [RegisterWrite] {
-    record.writes(of: fields[field].key.name)
+    record.writes(of: fields[field].key)
   }
 }
 

@@ -36,7 +36,7 @@ extension ORSet: FieldType {
     let versions = field.versions
     let isWritten = versions.older.isEmpty || record.hasField(versions.key)
     return versions.elements(
-      isWritten ? record.elements(of: versions.key.name) : nil, record.shown)
+      isWritten ? record.elements(of: versions.key) : nil, record.shown)
   }
 
   public static func read<Owner>(
@@ -165,14 +165,13 @@ extension EditedField {
 
 extension Record {
   /// The elements of a set, sorted.
-  public func elements(of name: String) -> [Value] {
-    dangling.shown(self[FieldKey(name, .set)].elements)
+  public func elements(of key: FieldKey) -> [Value] {
+    dangling.shown(self[key].elements)
   }
 
   /// Returns the elements of a set, each with the saves that inserted it.
-  public func insertions(of name: String) -> [Value: Set<Dot>] {
-    let field = self[FieldKey(name, .set)]
-    let set = field.store(of: ORSetStore.self) ?? ORSetStore()
+  public func insertions(of key: FieldKey) -> [Value: Set<Dot>] {
+    let set = self[key].store(of: ORSetStore.self) ?? ORSetStore()
     let saves = set.entries.map { ($0, Set($1.map(\.dot))) }
     return Dictionary(uniqueKeysWithValues: saves)
       .filter { visible($0.key) != nil }
@@ -186,7 +185,7 @@ extension TypedRecord {
     of field: KeyPath<Owner, Field<Owner, ORSet<V>>>
   ) -> [(element: V, saves: Set<Dot>)] {
     let versions = fields[field].versions
-    let saves = record.insertions(of: versions.key.name)
+    let saves = record.insertions(of: versions.key)
     return saves.sorted { $0.key < $1.key }.compactMap { value, saves in
       versions.element(value, of: versions.key).map { ($0, saves) }
     }

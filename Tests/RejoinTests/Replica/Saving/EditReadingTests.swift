@@ -58,6 +58,8 @@ private struct Note: Entity {
       other.recordVersion(first.version, of: first.device)
     }
     #expect(try other.purgeDeletedRecords().droppedRecords.count == 2)
-    #expect(other.record(RecordID("Note", "good"))?.value(of: "text") == nil)
+    #expect(
+      other.record(RecordID("Note", "good"))?.value(
+        of: FieldKey("text", .register)) == nil)
   }
 }

@@ -83,7 +83,9 @@ import Testing
   @Test func decrementByInt64MinIsExact() throws {
     try a.edit { $0.miles.decrement(by: .min) }
     #expect(
-      a.ada?.record.amounts(of: "miles") == [a.device: -WideInt(Int64.min)])
+      a.ada?.record.amounts(of: FieldKey("miles", .counter)) == [
+        a.device: -WideInt(Int64.min)
+      ])
   }
 
   @Test func readingWithinSaveShowsItsEdits() throws {

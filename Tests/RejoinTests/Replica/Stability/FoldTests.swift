@@ -8,7 +8,7 @@ import Testing
   private let b = Replica.empty(2)
 
   private var entries: [LedgerEntry] {
-    a.record(Sailor.ada)?.entries(of: "pay") ?? []
+    a.record(Sailor.ada)?.entries(of: FieldKey("pay", .ledger)) ?? []
   }
 
   @Test func foldChangesNeitherTotalNorVersion() throws {
@@ -44,7 +44,8 @@ import Testing
     #expect(entries.map(\.amount) == [7])
     a.tell(b)
     #expect(b.ada?.pay == 13)
-    #expect(b.record(Sailor.ada)?.entries(of: "pay").count == 1)
+    #expect(
+      b.record(Sailor.ada)?.entries(of: FieldKey("pay", .ledger)).count == 1)
     #expect(areEqual(a, b))
   }
 

@@ -30,7 +30,9 @@ import Testing
     b.tell(a)
     #expect(a.roster == [a.device, b.device, d.device, DeviceID(9)])
     let entry = RecordID(BuiltIn.roster, DeviceID(9).hexadecimal)
-    #expect(a.record(entry)?.value(of: "\(BuiltIn.name.name)") == "spare")
+    #expect(
+      a.record(entry)?.value(of: FieldKey("\(BuiltIn.name.name)", .register))
+        == "spare")
   }
 
   /// A part of a message names its device.

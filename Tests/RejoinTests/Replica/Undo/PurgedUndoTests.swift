@@ -253,7 +253,7 @@ private struct Twins {
           }
           if id.entity == "Berth" { return "here" }
           let names = record[Self.name].writes.map { "\($0.value ?? "-")" }
-          return "\(names) \(record.count(of: "miles"))"
+          return "\(names) \(record.count(of: FieldKey("miles", .counter)))"
         }
         try #require(
           shown[0] == shown[1],

@@ -84,8 +84,8 @@ import Testing
     plain.merge(watch)
     // Compare with the restoration after an ordinary deletion.
     try plain.save { $0.undelete(id) }
-    #expect(plain.record(id)?.elements(of: "tags") == ["w"])
-    #expect(phone.record(id)?.elements(of: "tags") == ["w"])
+    #expect(plain.record(id)?.elements(of: FieldKey("tags", .set)) == ["w"])
+    #expect(phone.record(id)?.elements(of: FieldKey("tags", .set)) == ["w"])
     #expect(throws: Never.self) { try phone.save { $0.undelete(id) } }
   }
 
@@ -131,7 +131,8 @@ import Testing
     try watch.save { $0.apply(.write("theirs"), to: name, of: id) }
     settle(phone, watch)
     #expect(watch.exists(id) == (entity == "Sailor"))
-    #expect(watch.record(id)?.value(of: "name") == "theirs")
+    #expect(
+      watch.record(id)?.value(of: FieldKey("name", .register)) == "theirs")
   }
 
   /// The restored value keeps its time.
@@ -149,7 +150,10 @@ import Testing
     }
     try phone.undo(#require(mine.undo))
     #expect(phone.ada?.name == "Countess")
-    #expect(phone.record(ada)?.conflictingValues(of: "name") == ["Ada"])
+    #expect(
+      phone.record(ada)?.conflictingValues(of: FieldKey("name", .register)) == [
+        "Ada"
+      ])
   }
 
   /// The context clears elements that the replica dropped.

@@ -162,8 +162,8 @@ import Testing
     }
     #expect(try undo(large) == [])
     let sailor = try #require(phone.record(ada))
-    #expect(sailor.count(of: "miles") == 0)
-    #expect(sailor.total(of: "pay") == 0)
+    #expect(sailor.count(of: FieldKey("miles", .counter)) == 0)
+    #expect(sailor.total(of: FieldKey("pay", .ledger)) == 0)
   }
 
   /// A reset cancels only the amounts that its context has seen.
@@ -194,7 +194,10 @@ import Testing
     settle(phone, watch, tablet)
     #expect(try undo(mine) == [])
     #expect(phone[Sailor.self, "ada"]?.name == "Byron")
-    #expect(phone.record(ada)?.conflictingValues(of: "name") == ["Countess"])
+    #expect(
+      phone.record(ada)?.conflictingValues(of: FieldKey("name", .register)) == [
+        "Countess"
+      ])
     #expect(phone.recordForEditing(ada)[.existence].clock.isEmpty)
   }
 
@@ -299,7 +302,7 @@ import Testing
     for _ in 0..<2 { _ = try save { $0.miles.increment(by: .max) } }
     let reset = try save { $0.miles.reset() }
     #expect(try undo(reset) == [])
-    let amounts = phone.record(ada)?.amounts(of: "miles")
+    let amounts = phone.record(ada)?.amounts(of: FieldKey("miles", .counter))
     #expect(amounts == [phone.device: WideInt(UInt64.max - 1)])
   }
 
@@ -385,7 +388,7 @@ import Testing
     #expect(marks.map(\.seen) == [[phone.device: 2]])
     #expect(marks.map(\.kind) == [.deletion])
     try phone.edit { $0.name = "Ada" }
-    #expect(phone.record(ada)?.total(of: "pay") == 0)
+    #expect(phone.record(ada)?.total(of: FieldKey("pay", .ledger)) == 0)
   }
 
   /// The undo of an edit does not repeat a concurrent deletion.

@@ -228,8 +228,10 @@ import Testing
     try canceling.add(6, on: phone)
     try canceling.cancel(on: phone)
     #expect(try phone.undo().left == [])
-    #expect(phone.record(Sailor.ada)?.total(of: "pay") == 6)
-    #expect(phone.record(Sailor.ada)?.entries(of: "pay").isEmpty == true)
+    #expect(phone.record(Sailor.ada)?.total(of: FieldKey("pay", .ledger)) == 6)
+    #expect(
+      phone.record(Sailor.ada)?.entries(of: FieldKey("pay", .ledger)).isEmpty
+        == true)
   }
 
   @Test(arguments: Canceling.allCases)
