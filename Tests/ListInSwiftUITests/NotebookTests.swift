@@ -48,7 +48,7 @@ import Testing
     #expect(notebook.failure == "\(StoreError.closed)")
   }
 
-  @Test func secondFollowerReadsTheListAgain() async throws {
+  @Test func secondFollowerReadsListAgain() async throws {
     let first = follow()
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     await until { titles == ["Milk"] }
@@ -108,7 +108,7 @@ import Testing
     following.cancel()
   }
 
-  @Test func titleThatArrivesWhileTheFormIsOpenStaysInConflict() async throws {
+  @Test func titleReceivedWhileFormIsOpenConflicts() async throws {
     let following = follow()
     var edit = await notebook.edit("1")
     edit.title = "Oat milk"
@@ -121,7 +121,7 @@ import Testing
     following.cancel()
   }
 
-  @Test func undoAndRedoReachTheList() async throws {
+  @Test func undoAndRedoChangeList() async throws {
     let following = follow()
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     await until { titles == ["Milk"] }
@@ -167,7 +167,7 @@ import Testing
     following.cancel()
   }
 
-  @Test func failedSaveShowsItsError() async throws {
+  @Test func failedSaveShowsError() async throws {
     var edit = await notebook.edit("1")
     edit.title = "Milk"
     try await store.close()
@@ -175,7 +175,7 @@ import Testing
     #expect(notebook.failure == "\(StoreError.closed)")
   }
 
-  @Test func articleIsTheSourceOfTheApp() throws {
+  @Test func articleEqualsSourceOfApp() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     func text(_ path: String) throws -> String {

@@ -27,7 +27,7 @@ import Testing
       ["-c", "rejoin() { '\(Self.program)' \"$@\"; }\n\(text)"], in: folder)
   }
 
-  @Test func versionIsThatOfTheChangelog() throws {
+  @Test func versionEqualsLatestInChangelog() throws {
     let printed = try rejoin("--version")
     #expect(printed.text == "rejoin \(Commands.version)\n")
     #expect(printed.code == 0)
@@ -65,7 +65,7 @@ import Testing
     #expect(try rejoin(name, "--unknown").code == 2)
   }
 
-  @Test func helpSaysWhatSyncAndMergeSend() throws {
+  @Test func replayHelpExplainsSyncAndMerge() throws {
     let text = try rejoin("replay", "--help").text
     #expect(text.contains("in a delta"))
     #expect(!text.contains("whole state"))
@@ -92,7 +92,7 @@ import Testing
 
   /// A script in an article runs, and the last line of its output is the result
   /// that the article expects.
-  @Test func scriptOfTheGuideRuns() throws {
+  @Test func scriptOfGuideRuns() throws {
     let page = try String(
       contentsOf: Self.tests.deletingLastPathComponent().appending(
         path: "Sources/RejoinStore/RejoinStore.docc/TestingYourApp.md"),
@@ -107,7 +107,7 @@ import Testing
     #expect(printed.text.contains("Oat milk") && printed.text.contains("Milk"))
   }
 
-  @Test func storesAreReadFromAPipe() throws {
+  @Test func storesAreReadFromPipe() throws {
     let folder = try Folder()
     let stores = folder.url.path
     let made = try rejoin("replay", Self.script, "--store", stores)
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func interruptedSimulationPrintsItsCounts() throws {
+  @Test func interruptedSimulationPrintsCounts() throws {
     let process = Process()
     let output = Pipe()
     process.executableURL = URL(filePath: Self.program)
@@ -205,7 +205,7 @@ import Testing
   }
 
   /// Progress appears on a terminal only.
-  @Test func simulationShowsProgressOnATerminal() throws {
+  @Test func simulationShowsProgressOnTerminal() throws {
     let words = "simulate --seeds 1000 --minutes 1"
     let terminal = try shell(
       "python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "

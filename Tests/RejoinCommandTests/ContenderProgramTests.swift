@@ -40,7 +40,7 @@ import Testing
 
   /// Each episode has both orders of arrival, and no contender sees how it was
   /// resolved.
-  @Test func programIsScoredLikeAStrategy() throws {
+  @Test func programIsScoredLikeStrategy() throws {
     let ends = [
       #"{"id":"e1","record":{"n":2,"t":["y"],"x":"old"},"kept":{"x":["B"]}}"#,
       #"{"id":"e2","records":{"a":null,"b":{"x":1.5}}}"#,
@@ -85,7 +85,7 @@ import Testing
     #expect(model.counts(of: "pendingChanges") != nil)
   }
 
-  @Test func errorsNameTheLine() throws {
+  @Test func errorsNameLine() throws {
     let good = #"{"id":"e1","record":null}"#
     for (command, problem) in [
       ("cat > /dev/null", "wrote nothing"),

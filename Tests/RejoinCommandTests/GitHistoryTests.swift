@@ -50,7 +50,7 @@ private let hasGit =
   /// Twenty merges: each side changes its field of a record, and every fourth time
   /// both change one.
   @Test(arguments: ["d.json", ":(top)\n*\"é.json"])
-  func aRepository(file: String) throws {
+  func compareReadsMergesOfRepository(file: String) throws {
     var (a, b, c) = (0, 0, 0)
     func save(_ branch: String) throws {
       try folder.write(
@@ -130,13 +130,13 @@ private let hasGit =
     #expect(printed.asPeople("recordByServerTime") == [1, 1])
   }
 
-  @Test func timesAreFoundFromASubfolder() throws {
+  @Test func timesAreFoundFromSubfolder() throws {
     try mergeTwoSides()
     check(try compare("sub"))
     check(try compare("d.json", in: "sub"))
   }
 
-  @Test func gitsVariablesLeadNowhereElse() throws {
+  @Test func compareIgnoresVariablesOfGit() throws {
     try mergeTwoSides()
     check(try compare(environment: ["GIT_DIR": "/nowhere/.git"]))
   }
@@ -153,7 +153,7 @@ private let hasGit =
       printed.text.contains(":e.json: it is not a file on both sides and in"))
   }
 
-  @Test func foldersInPlaceOfFilesAreLeftOut() throws {
+  @Test func foldersThatReplaceFilesAreLeftOut() throws {
     try mergeTwoSides(
       mine: {
         try git("rm", "-q", "e.json")
@@ -185,7 +185,7 @@ private let hasGit =
   }
 
   /// Reading a repository runs nothing that it names, and waits for nothing.
-  @Test func aHostileRepository() throws {
+  @Test func hostileRepositoryRunsNoProgram() throws {
     let marker = folder.url.appending(path: "marker").path
     let program = try folder.write(
       "#!/bin/sh\ntouch \(marker)\n", to: "program.sh")

@@ -18,7 +18,7 @@ import Testing
     return content
   }
 
-  @Test func inspectPrintsWhatTheSecondReaderReads() throws {
+  @Test func inspectAgreesWithPythonReader() throws {
     let files = try FileManager.default.contentsOfDirectory(
       at: InspectTests.golden, includingPropertiesForKeys: nil)
     var count = 0

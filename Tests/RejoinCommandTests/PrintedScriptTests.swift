@@ -99,7 +99,7 @@ import Testing
     return try printed.filter { $0.hasPrefix("{\"bytes\"") } == shows(script)
   }
 
-  @Test func aPrintedScriptShowsWhatTheScriptDid() throws {
+  @Test func printedScriptEndsLikeOriginal() throws {
     for seed in 0..<60 as Range<UInt64> {
       var weights = ScriptWeights()
       (weights.unnoticedRestores, weights.retirements) = (2, 1)

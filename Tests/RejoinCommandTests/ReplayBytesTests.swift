@@ -40,7 +40,7 @@ import Testing
     return script
   }
 
-  @Test func devicesThatKnowTheSameShowTheSameBytes() throws {
+  @Test func equalClocksShowEqualBytes() throws {
     let scripts: UInt64 = 24
     var (steps, shown, pairs, settled) = (0, 0, 0, 0)
     for seed in 0..<scripts {

@@ -73,31 +73,31 @@ import Testing
 
   /// A reader that wants no more, such as `head`, ends the command quietly.
   @Test(arguments: commands)
-  func closedPipeEndsTheCommandQuietly(command: [String]) throws {
+  func closedPipeEndsCommandQuietly(command: [String]) throws {
     let outcome = try run(command, "")
     #expect(outcome.complaint.isEmpty)
     #expect(outcome.reason == .uncaughtSignal && outcome.exitCode == SIGPIPE)
   }
 
-  @Test(arguments: commands) func whereItIsClosed(command: [String]) throws {
+  @Test(arguments: commands) func closedOutputFails(command: [String]) throws {
     expectFailure(try run(command, ">&-"), "Bad file descriptor")
   }
 
   @Test(
     .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
     arguments: commands)
-  func whereThereIsNoRoom(command: [String]) throws {
+  func fullOutputFails(command: [String]) throws {
     expectFailure(try run(command, ">/dev/full"), "No space left on device")
   }
 
   /// If standard error is closed, too, the message is lost and the exit code
   /// remains.
-  @Test func aComplaintThatNobodyCanReadIsNoFault() throws {
+  @Test func closedErrorOutputKeepsExitCode() throws {
     #expect(try run(["sing"], "2>&-").exitCode == 2)
     #expect(try run(["replay", "no/such/file"], "2>&1").exitCode == 1)
   }
 
-  @Test func whatCanBeWrittenIs() throws {
+  @Test func writableOutputSucceeds() throws {
     let outcome = try run(["replay", Self.script.path], ">/dev/null")
     #expect(outcome.exitCode == 0)
     #expect(outcome.complaint.isEmpty)

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: CheckedInScript.all)
-  func itsOutputIsThatInMemory(_ script: CheckedInScript) throws {
+  func storedScriptPrintsOutputOfMemory(_ script: CheckedInScript) throws {
     let stores = try ScriptStores(in: folder.path)
     #expect(try lines(of: script.text, in: stores) == lines(of: script.text))
   }
@@ -31,7 +31,7 @@ import Testing
   private static let schema =
     #"{"entities": {"Item": {"fields": {"name": "register"}}}}"#
 
-  @Test func theFilesAreStores() throws {
+  @Test func everyDeviceHasStore() throws {
     let saves = ["-09AZaz", "/", ":", "@", "B ü", "[", "`", "{"].map {
       #"{"do":"save","on":"\#($0)","at":1,"record":"Item/1","set":{"name":"x"}}"#
     }
@@ -59,7 +59,7 @@ import Testing
     #expect(error?.reason.contains("choose a folder without stores") == true)
   }
 
-  @Test func aFolderThatCannotBeMadeIsNamed() throws {
+  @Test func errorNamesFolderThatCannotBeCreated() throws {
     let path = folder.path
     #expect(FileManager.default.createFile(atPath: path, contents: nil))
     let error = #expect(throws: ScriptStores.Failure.self) {
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// What was only in memory is gone.
-  @Test func aContextEndsWithItsProcess() throws {
+  @Test func crashDiscardsContexts() throws {
     let text = """
       \(Self.schema)
       {"do":"save","on":"A","at":1,"record":"Item/1","set":{"name":"x"}}

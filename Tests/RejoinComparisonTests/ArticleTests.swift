@@ -17,7 +17,7 @@ struct ReadOnly: Contender {
 /// The code of the landing page is compiled here, block by block, and ends as
 /// the page says.
 @Suite struct ArticleTests {
-  @Test func endsAsThePageSays() throws {
+  @Test func resultsEqualThoseOfPage() throws {
     var phone = Episode.Edit("phone", at: 1000)
     phone.increment = ["steps": 1200]
     var watch = Episode.Edit("watch", at: 2000)
@@ -49,7 +49,7 @@ struct ReadOnly: Contender {
     #expect(units == 2000)
   }
 
-  @Test func everyBlockIsCompiled() throws {
+  @Test func pageCodeIsCompiled() throws {
     let code = try lines(
       String(contentsOf: URL(filePath: #filePath), encoding: .utf8))
     let blocks = try page.components(separatedBy: "```swift\n").dropFirst()

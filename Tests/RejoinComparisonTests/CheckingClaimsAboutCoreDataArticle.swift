@@ -17,7 +17,7 @@ import Testing
       encoding: .utf8)
   }
 
-  @Test func whatItNamesIsThere() throws {
+  @Test func namedTestsAndStrategiesExist() throws {
     let rows = try page("CheckingClaimsAboutCoreData").split(separator: "\n")
       .filter { $0.hasPrefix("| ") }.dropFirst()
     #expect(rows.count == 25)
@@ -80,7 +80,7 @@ import Testing
     try handle.write(contentsOf: line)
   }
 
-  @Test func whatIsLoggedCanBeRead() throws {
+  @Test func loggedStatesCanBeRead() throws {
     let code = try lines(
       String(contentsOf: URL(filePath: #filePath), encoding: .utf8))
     let block = try page("ComparingYourOwnData")

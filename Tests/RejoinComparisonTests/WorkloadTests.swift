@@ -8,7 +8,7 @@ import Testing
 @Suite struct WorkloadTests {
   /// Each edit changes what its author sees: nobody can lose what is no change.
   @Test(arguments: [Workload.calm, .busy, .hostile])
-  func everyEditChangesEachOfItsFields(workload: Workload) {
+  func everyEditChangesItsFields(workload: Workload) {
     var workload = workload
     workload.episodes = 200
     for episode in workload.generate() {
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func theSameSeedGivesTheSameEpisodes() {
+  @Test func equalSeedsGiveEqualEpisodes() {
     var workload = Workload()
     workload.episodes = 30
     let first = workload.generate()
@@ -37,7 +37,7 @@ import Testing
     #expect(first.map(\.edits) != workload.generate().map(\.edits))
   }
 
-  @Test func moreEpisodesBeginWithTheSameOnes() {
+  @Test func longerWorkloadStartsWithSameEpisodes() {
     var workload = Workload()
     workload.episodes = 5
     let few = workload.generate().map(\.edits)
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// After contact, all begin with one record, which has the edits of all.
-  @Test func devicesHearOfEachOther() {
+  @Test func contactSharesEditsOfAllDevices() {
     var workload = Workload.busy
     (workload.episodes, workload.skew, workload.deletions) = (20, 0, 0)
     let parts = workload.generate()
@@ -110,7 +110,7 @@ import Testing
     #expect(share > 0.02 && share < 0.15, "\(share)")
   }
 
-  @Test func contentionIsAddedToWhatMeetsByChance() {
+  @Test func contentionMakesEveryEditMeet() {
     var workload = Workload.calm
     workload.contention = 1
     for episode in workload.generate()

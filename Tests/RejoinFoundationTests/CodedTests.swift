@@ -146,13 +146,13 @@ import Testing
     }
   }
 
-  @Test func elementThatEncodesNothingIsListed() throws {
+  @Test func emptyElementIsListed() throws {
     let notes: Set = [Note(text: "a"), Note()]
     #expect(json(notes) == #"[{"text":"a"},{}]"#)
     #expect(Coded<Set<Note>>(Coded(notes).fieldValue)?.content == notes)
   }
 
-  @Test func valueThatCannotBeEncodedIsNull() {
+  @Test func unencodableValueIsNull() {
     #expect(Coded(Set([Double.infinity])).fieldValue == .null)
     #expect(Coded([Day.mon: Double.nan]).fieldValue == .null)
   }

@@ -46,7 +46,7 @@ import Testing
     replica[Contact.self, "ada"]?.conflictingValues(of: \.phone)
   }
 
-  @Test func aPolicyDecidesWhatIsWritten() throws {
+  @Test func policyDecidesWrittenFields() throws {
     try replica.save { transaction in
       transaction[Person.self, "taylor"].name = "Taylor Swift"
       transaction[Person.self, "taylor"].address = "123 Main St"
@@ -102,7 +102,7 @@ import Testing
     #expect(phone == "111")
   }
 
-  @Test func aDraftIsCommittedLater() throws {
+  @Test func draftIsCommittedLater() throws {
     try otherWrites("222")
     var draft = replica.draft(of: Contact.self, key: "ada")
     draft.name = "Ada"
@@ -126,7 +126,7 @@ import Testing
     #expect(restored == "Ada")
   }
 
-  @Test func aRuleDecidesFieldByField() throws {
+  @Test func customRuleDecidesFieldByField() throws {
     let longerName = MergePolicy.custom { field in
       guard field.isChangedInContext else { return .keepStore }
       guard field.isChangedInStore, field.field == "name",
@@ -145,7 +145,7 @@ import Testing
     #expect(phones == ["444"])
   }
 
-  @Test func theUserIsAskedBeforeSaving() throws {
+  @Test func refusedSaveReportsContestedFields() throws {
     let context = try contextInConflict(.error)
     var questions: [FieldDifference] = []
     do {
@@ -166,7 +166,7 @@ import Testing
     #expect(phone == "444" && context.hasChanges)
   }
 
-  @Test func theUserIsAskedAfterAnotherLaunch() throws {
+  @Test func storedConflictsAreResolvedAfterRelaunch() throws {
     let context = try contextInConflict(.manual)
     try context.save()
     #expect(phone == "444")
@@ -186,7 +186,7 @@ import Testing
     #expect(later.pendingConflicts.isEmpty)
   }
 
-  @Test func aQueuedDeletionIsResolved() throws {
+  @Test func queuedDeletionIsResolved() throws {
     let later = try contextInConflict(.manual)
     later.delete(RecordID("Contact", "ada"))
     try later.save()
@@ -197,7 +197,7 @@ import Testing
     #expect(!replica.exists(RecordID("Contact", "ada")))
   }
 
-  @Test func theReportSaysWhatWasDropped() throws {
+  @Test func reportListsDroppedChanges() throws {
     let context = try contextInConflict(.mergeByPropertyStoreTrump)
     let report = try context.save()
     for change in report.dropped {
@@ -240,7 +240,7 @@ import Testing
 /// Every block of code in a page stands in this file, line by line.
 @Suite struct ArticleCodeTests {
   @Test(arguments: ["RejoinPolicies", "ShowingAndResolvingConflicts"])
-  func isCompiled(page: String) throws {
+  func pageCodeIsCompiled(page: String) throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let catalogue = "Sources/RejoinPolicies/RejoinPolicies.docc"

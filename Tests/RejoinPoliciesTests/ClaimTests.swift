@@ -42,7 +42,7 @@ private struct Contest {
 
 @Suite("claim 3: a policy that throws loses nothing")
 struct ThrowingClaim {
-  @Test func everyEditIsThereAfterTheThrow() throws {
+  @Test func everyEditSurvivesThrow() throws {
     let contest = try Contest(.error)
     let context = contest.context
     context.apply(.count(by: 5), to: Key.qty, in: Scene.item)
@@ -68,7 +68,7 @@ struct TrumpClaim {
     #expect(contest.stored == ["mine", "mine", "theirs"])
   }
 
-  @Test func storeTrumpKeepsTheStores() throws {
+  @Test func storeTrumpKeepsStore() throws {
     let contest = try Contest(.mergeByPropertyStoreTrump)
     try contest.context.save()
     #expect(contest.stored == ["mine", "theirs", "theirs"])
@@ -77,13 +77,13 @@ struct TrumpClaim {
 
 @Suite("claim 5: overwrite takes all of mine, rollback none of it")
 struct WholeObjectClaim {
-  @Test func overwriteWritesAlsoWhatDidNotConflict() throws {
+  @Test func overwriteReplacesUncontestedFields() throws {
     let contest = try Contest(.overwrite)
     try contest.context.save()
     #expect(contest.stored == ["mine", "mine", "fetched"])
   }
 
-  @Test func rollbackDiscardsAllOfMine() throws {
+  @Test func rollbackDiscardsEveryEdit() throws {
     let contest = try Contest(.rollback)
     let report = try contest.context.save()
     #expect(contest.stored == ["fetched", "theirs", "theirs"])
@@ -93,7 +93,7 @@ struct WholeObjectClaim {
 
 @Suite("claim 6: a context inherits no policy")
 struct PolicyPerContextClaim {
-  @Test func twoContextsOnOneReplicaDecideEachForItself() throws {
+  @Test func contextsOfOneReplicaUseTheirOwnPolicies() throws {
     let contest = try Contest(.mergeByPropertyStoreTrump)
     let second = EditingContext(contest.scene.mine)
     #expect(second.mergePolicy.name == "error")
@@ -111,7 +111,7 @@ struct PolicyPerContextClaim {
 
 @Suite("claim 7: without refreshing, a context shows what it fetched")
 struct RefreshClaim {
-  @Test func staleUntilItIsRefreshed() throws {
+  @Test func contextIsStaleUntilRefresh() throws {
     let contest = try Contest(.error)
     let context = contest.context
     func shown(_ key: FieldKey) -> Value? {
@@ -123,7 +123,7 @@ struct RefreshClaim {
     #expect(shown(Contest.phone) == "mine", "what was edited stays")
   }
 
-  @Test func automaticallyItIsNeverStale() throws {
+  @Test func automaticMergingKeepsContextCurrent() throws {
     let contest = try Contest(.error)
     contest.context.automaticallyMergesChangesFromParent = true
     #expect(
@@ -150,7 +150,7 @@ struct StrategyClaim {
     #expect(report.dropped.count == 1, "the other is reported")
   }
 
-  @Test func manualKeepsAList() throws {
+  @Test func manualQueuesConflicts() throws {
     let contest = try Contest(.manual)
     let context = contest.context
     try context.save()
@@ -161,7 +161,7 @@ struct StrategyClaim {
     #expect(contest.stored[1] == "settled" && context.pendingConflicts.isEmpty)
   }
 
-  @Test func mergeLosesNothing() throws {
+  @Test func mergeKeepsBothValues() throws {
     let contest = try Contest(.merge)
     let report = try contest.context.save()
     #expect(contest.stored == ["mine", "mine", "theirs"])
@@ -173,7 +173,7 @@ struct StrategyClaim {
 
 @Suite("claim 23: pending changes outlive what arrives, and go out later")
 struct PendingClaim {
-  @Test func olderRowsDoNotOverwriteWhatIsPending() throws {
+  @Test func olderRowsDoNotOverwritePendingEdits() throws {
     let scene = try Scene.withItem(otherClock: 1)
     let context = scene.context(.merge)
     try scene.otherEdits(Key.name, .write("older"))
@@ -183,7 +183,7 @@ struct PendingClaim {
     #expect(scene.item?.name == "mine" && scene.nameConflicts == ["older"])
   }
 
-  @Test func whatIsUnsentIsADelta() throws {
+  @Test func deltaContainsUnsentSave() throws {
     let scene = try Scene.withItem()
     #expect(scene.mine.delta(since: scene.other.version) == nil)
     try scene.context(.error).save()
@@ -214,7 +214,7 @@ struct UniqueKeyClaim {
     try context.save()
   }
 
-  @Test func thePhotoStaysOnBothDevices() throws {
+  @Test func photoStaysOnBothDevices() throws {
     let scene = Scene()
     try insert(scene.mine, "Ann", photo: .bytes([1]))
     try insert(scene.other, "Anna", photo: nil)
@@ -229,7 +229,7 @@ struct UniqueKeyClaim {
   }
 
   @Test(arguments: [nil, Value.null])
-  func thePhotoStaysWhereTheSecondHasHeardOfTheFirst(
+  func secondInsertionKeepsPhotoOfFirst(
     _ photo: Value?
   ) throws {
     let scene = Scene()

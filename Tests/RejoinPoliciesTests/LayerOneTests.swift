@@ -29,7 +29,7 @@ import Testing
         == ["of context 0", "of context 1"])
   }
 
-  @Test func aRuleOfTheAppsIsNotCalledOnReceive() throws {
+  @Test func customRuleIsNotCalledOnReceive() throws {
     let scene = try Scene.withItem()
     let context = scene.context(
       .custom { _ in

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: writing, [false, true])
-  func editsStayInTheContext(_ policy: MergePolicy, _ drops: Bool) throws {
+  func editsStayInContext(_ policy: MergePolicy, _ drops: Bool) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     context.fetch(Item.self, key: "2").name = "other"
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: yielding, [false, true])
-  func policyThatWritesNothingIsNotRefused(
+  func policyWithoutWritesIsNotRefused(
     _ policy: MergePolicy, _ drops: Bool
   ) throws {
     let scene = try Scene.withItem()
@@ -60,7 +60,7 @@ import Testing
     #expect(scene.item == nil)
   }
 
-  @Test func errorReportsTheConflict() throws {
+  @Test func errorReportsConflict() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     try purge(scene, drops: true)
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func lastWriteWinsIsRefusedIfItWouldWrite(_ drops: Bool) throws {
+  func lastWriteWinsDoesNotWritePurgedRecord(_ drops: Bool) throws {
     let scene = try Scene.withItem()
     let context = scene.context(.lastWriteWins)
     try purge(scene, drops: drops)
@@ -86,7 +86,7 @@ import Testing
 
   /// Counters, sets and ledgers never conflict.
   @Test(arguments: writing)
-  func incrementStaysInTheContext(_ policy: MergePolicy) throws {
+  func incrementStaysInContext(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: policy)
     context.fetch(Item.self, key: "1").qty.increment()
@@ -109,7 +109,7 @@ import Testing
   }
 
   /// A draft from before the purge did not see that the fields are empty.
-  @Test func draftOfAPurgedRecordCreatesItAgain() throws {
+  @Test func draftRecreatesPurgedRecord() throws {
     let scene = try Scene.withItem()
     try purge(scene, drops: false)
     var early = scene.mine.draft(of: Item.self, key: "1")
@@ -126,7 +126,7 @@ import Testing
     #expect(scene.item?.note == nil)
   }
 
-  @Test func deletionOfAPurgedRecordIsDone() throws {
+  @Test func deletionOfPurgedRecordSucceeds() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .merge)
     context.fetch(Item.self, key: "1").delete()
@@ -135,7 +135,7 @@ import Testing
     #expect(scene.item == nil)
   }
 
-  @Test func queuedConflictOfAPurgedRecordCannotBeResolved() throws {
+  @Test func resolvingPurgedRecordThrows() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.manual)
     try scene.mine.save { $0.delete(Scene.item) }

@@ -11,7 +11,7 @@ import Testing
     let phone = register("phone", of: String.self)
   }
 
-  @Test func savesTheContext() throws {
+  @Test func contextSavesPhone() throws {
     let phone = Replica(
       device: DeviceID(1), schema: [Person.self], wallClock: WallClock { 1 },
       makeDeviceID: { DeviceID(99) })
@@ -25,7 +25,7 @@ import Testing
     #expect(phone[Person.self, "taylor"]?.phone == "1-800-275-2273")
   }
 
-  @Test func isTheExampleOfTheReadme() throws {
+  @Test func readmeContainsExample() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let readme = try String(

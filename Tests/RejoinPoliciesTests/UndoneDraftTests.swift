@@ -71,7 +71,7 @@ import Testing
   }
 
   /// The mark of the context keeps the record beside a deletion that it had not seen.
-  @Test func redoKeepsRecordBesideUnseenDeletion() throws {
+  @Test func redoKeepsRecordDespiteUnseenDeletion() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .merge)
     context.fetch(Item.self, key: "1").ensureExists()
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// The record exists before and after, because of the edit of another device.
-  @Test func undoBesideUnseenEditLeavesNothing() throws {
+  @Test func undoWithUnseenEditRevertsAllFields() throws {
     let scene = try Scene.withItem()
     try scene.other.save { $0[Item.self, "1"].qty.increment() }
     try scene.mine.save { $0[Item.self, "1"].delete() }

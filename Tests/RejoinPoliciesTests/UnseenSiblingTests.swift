@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func siblingThatLostStays(_ policy: MergePolicy) throws {
+  func losingSiblingStays(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     try thirdWrites("loser", to: scene, at: 1)
@@ -27,7 +27,7 @@ import Testing
     #expect(scene.nameConflicts == ["loser"])
   }
 
-  @Test func siblingThatWasShownGoes() throws {
+  @Test func shownSiblingIsSuperseded() throws {
     let scene = try Scene.withItem()
     try thirdWrites("loser", to: scene, at: 1)
     try scene.context(.error).save()
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [MergePolicy.merge, .mergeNonNil])
-  func bothStay(_ policy: MergePolicy) throws {
+  func bothSiblingsStay(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem(otherClock: 9_000_000)
     let context = scene.context(policy)
     try thirdWrites("loser", to: scene, at: 1)
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .manual])
-  func fieldThatNobodyElseShowsChanged(_ policy: MergePolicy) throws {
+  func siblingOfUncontestedFieldStays(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     try thirdWrites("loser", to: scene, at: 1)
@@ -76,7 +76,7 @@ import Testing
     #expect(Set(dropped.map { $0.time?.milliseconds }) == [1, 9000])
   }
 
-  @Test func trumpReportsAnUnseenSiblingOfAFieldThatIsNotContested() throws {
+  @Test func trumpReportsUnseenSiblingOfUncontestedField() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.mergeByPropertyObjectTrump)
     try thirdWrites("loser", to: scene, at: 1)
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite])
-  func contextDeletionReportsUnseenChangesThatCancelOut(
+  func contextDeletionReportsCancelingUnseenChanges(
     _ policy: MergePolicy
   ) throws {
     let scene = try Scene.withItem()
@@ -123,7 +123,7 @@ import Testing
     #expect(!report.dropped.contains { $0.field == Key.tags })
   }
 
-  @Test func creatingAgainReportsUnseenWriteOfDeletedRecord() throws {
+  @Test func recreationReportsUnseenWriteOfDeletedRecord() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(
       scene.mine, mergePolicy: .mergeByPropertyObjectTrump)
@@ -135,7 +135,7 @@ import Testing
     #expect(report.dropped.map(\.field) == [Key.name])
   }
 
-  @Test func writeIsShownThoughTheClockOfTheUnseenIsAhead() throws {
+  @Test func writeIsShownDespiteFastClockOfUnseenSibling() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.merge)
     try thirdWrites("future", to: scene, at: 1 << 45)

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func recordIsThereAfterwardsWithBoth(_ policy: MergePolicy) throws {
+  func recreatedRecordHoldsBothEdits(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let report = try recreating(scene, policy).save()
     #expect(scene.mine.exists(Scene.item))
@@ -37,7 +37,7 @@ import Testing
     #expect(scene.other.recordForEditing(Scene.item)[Key.note].value == nil)
   }
 
-  @Test func theSameValueIsWrittenAgain() throws {
+  @Test func equalValueIsWrittenAfterDeletion() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.delete(Scene.item)
@@ -47,7 +47,7 @@ import Testing
     #expect(scene.stored(Key.note).value == nil)
   }
 
-  @Test func contextShowsWhatTheVerbsLeadTo() throws {
+  @Test func contextShowsResultOfVerbs() throws {
     let scene = try Scene.withItem()
     let context = recreating(scene, .error)
     let (id, item) = (Scene.item, context.fetch(Item.self, key: "1"))
@@ -62,7 +62,7 @@ import Testing
     #expect(!scene.mine.exists(id))
   }
 
-  @Test func touchingAfterADeletionCreatesAnEmptyRecord() throws {
+  @Test func ensureExistsAfterDeletionCreatesEmptyRecord() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.delete(Scene.item)
@@ -73,7 +73,7 @@ import Testing
     #expect(scene.stored(Key.qty).count == 0)
   }
 
-  @Test func touchingIsAnEdit() throws {
+  @Test func ensureExistsCountsAsEdit() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.ensureExists(Scene.item)
@@ -82,7 +82,7 @@ import Testing
     #expect(scene.item?.name == "base")
   }
 
-  @Test func deletingWhatTheContextInsertedInsertsNothing() throws {
+  @Test func deletingInsertedRecordInsertsNothing() throws {
     let scene = Scene()
     let context = scene.context(.error)
     context.delete(Scene.item)
@@ -96,7 +96,7 @@ import Testing
     MergePolicy.mergeByPropertyStoreTrump, .rollback, .serverWins,
     .custom { _ in .write("custom") },
   ])
-  func refusedDeletionTakesTheCreationAlong(_ policy: MergePolicy) throws {
+  func refusedDeletionDropsRecreation(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = recreating(scene, policy)
     try scene.otherEdits(Key.note, .write("theirs"))
@@ -113,7 +113,7 @@ import Testing
   @Test(arguments: [
     MergePolicy.mergeByPropertyStoreTrump, .rollback, .serverWins, .manual,
   ])
-  func refusedDeletionTakesEarlierEditsAlong(_ policy: MergePolicy) throws {
+  func refusedDeletionDropsEarlierEdits(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     context.set("n", for: Key.note, in: Scene.item)
@@ -131,7 +131,7 @@ import Testing
     #expect(reported.last?.content == .edit(.count(by: 3)))
   }
 
-  @Test func editOfTheSameFieldAfterTheDeletionIsTheOneReported() throws {
+  @Test func reportContainsEditAfterDeletion() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.serverWins)
     context.delete(Scene.item)
@@ -148,7 +148,7 @@ import Testing
     MergePolicy.mergeByPropertyObjectTrump, .overwrite, .mergeNonNil,
     .lastWriteWins,
   ])
-  func creationOverridesWhatChanged(_ policy: MergePolicy) throws {
+  func recreationOverridesConcurrentChanges(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = recreating(scene, policy)
     try scene.otherEdits(Key.note, .write("theirs"))
@@ -161,7 +161,7 @@ import Testing
     #expect(fields == [Key.note, Key.qty])
   }
 
-  @Test func mergeCreatesBesideWhatChanged() throws {
+  @Test func mergeRecreationKeepsConcurrentChanges() throws {
     let scene = try Scene.withItem()
     let context = recreating(scene, .merge)
     try scene.otherEdits(Key.note, .write("theirs"))

@@ -172,7 +172,7 @@ import Testing
   }
 
   /// A user who takes a choice back keeps what the app cannot read.
-  @Test func choiceTakenBackIsNoEdit() throws {
+  @Test func revertedChoiceIsNoEdit() throws {
     try sendProduct()
     var draft = old.draft(of: OldProduct.self, key: "1")
     draft.aisle = .dairy
@@ -251,7 +251,7 @@ import Testing
   }
 
   /// The app reads a part of one value, and another one has an older type.
-  @Test func valueThatReadsDifferentlyIsNoEdit() throws {
+  @Test func partiallyReadValueIsNoEdit() throws {
     let (price, width) = (
       FieldKey("price", .register), FieldKey("width", .register)
     )

@@ -22,7 +22,7 @@ import Testing
   }
 
   /// One bit of a file is flipped, at one place after another.
-  @Test func aFlippedBitIsNoticedOrChangesNothing() throws {
+  @Test func flippedBitIsDetectedOrHarmless() throws {
     let store = try open(path, token: keeper)
     try fill(store)
     let whole = store.bytes
@@ -54,7 +54,7 @@ import Testing
 
   /// The log is cut at every frame, and within frames, as a power cut may leave
   /// it: what is there is a state that there has been.
-  @Test func aLogThatIsCutHasAnEarlierState() throws {
+  @Test func truncatedLogHasEarlierState() throws {
     let (log, states) = try fillLog()
     var latest = -1
     for k in 0...frames(of: log) {
@@ -73,7 +73,7 @@ import Testing
   }
 
   /// Every frame of the log is overwritten, one at a time.
-  @Test func aLogThatIsOverwrittenHasAnEarlierState() throws {
+  @Test func overwrittenLogHasEarlierState() throws {
     let (log, states) = try fillLog()
     for k in 0..<frames(of: log) {
       for (start, count) in [(0, frame), (24, 4096), (2000, 8)] {
@@ -119,7 +119,7 @@ import Testing
     return try StoredScope.read("main", on: connection)?.encoded()
   }
 
-  @Test func aMissingTableIsNoNewStore() throws {
+  @Test func missingTableIsReported() throws {
     for table in ["scope", "device", "record", "digest"] {
       let path = folder.file("\(table).sqlite")
       try fill(try open(path))
@@ -145,7 +145,7 @@ import Testing
     "UPDATE rejoin_scope SET name = x'39'",
     "UPDATE rejoin_scope SET head = x''", "UPDATE rejoin_scope SET records = 4",
   ])
-  func aRowThatIsNotAsItWasWrittenIsNamed(_ damage: String) throws {
+  func damagedRowIsReported(_ damage: String) throws {
     try fill(try open(path, token: keeper))
     try SQLiteConnection(opening: path).run(damage)
     expectDamaged(damage) { try open(path, token: keeper) }

@@ -306,7 +306,7 @@ import Testing
 
   /// The same text, with values of other types and with question marks.
   @Test(arguments: Database.available, [false, true])
-  func oneTextServesValuesOfDifferentTypes(
+  func statementTextServesValuesOfDifferentTypes(
     _ database: Database, _ keepsStatements: Bool
   ) throws {
     let connection = try connect(database)

@@ -93,7 +93,7 @@ class HubSuite: StoreSuite {
 
 @Suite final class HubTests: HubSuite {
   @Test(arguments: Database.available)
-  func devicesMeetByWayOfAHub(_ database: Database) throws {
+  func devicesSyncThroughHub(_ database: Database) throws {
     let (phone, tablet) = (replica(1), replica(2))
     try write(phone, "1", "2")
     try write(tablet, "2", "3")
@@ -112,7 +112,7 @@ class HubSuite: StoreSuite {
 
   /// More than are read at once.
   @Test(arguments: Database.available)
-  func manyRecordsHaveNews(_ database: Database) throws {
+  func deltaContainsManyRecords(_ database: Database) throws {
     let (hub, phone) = (try hub(database), replica(1))
     for count in [1, 99, 100, 101, 250] {
       let before = phone.version
@@ -129,7 +129,7 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func anEmptyScopeHasNothing(_ database: Database) throws {
+  func emptyScopeHasNoDelta(_ database: Database) throws {
     let hub = try hub(database)
     #expect(try hub.version(of: scope) == ReplicaVersion())
     #expect(try hub.delta(since: ReplicaVersion(), in: scope) == nil)
@@ -140,7 +140,7 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func scopesAreApart(_ database: Database) throws {
+  func scopesAreSeparate(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, tablet) = (replica(1), replica(2))
     try write(phone, "1")
@@ -169,7 +169,7 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func partsVouchForWhatWasThereAtTheFirst(_ database: Database) throws {
+  func partsCoverVersionOfFirstPart(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, newcomer) = (replica(1), replica(2))
     try write(phone, "1", "2", "3", "4", "5")
@@ -196,7 +196,7 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func partsOfFewAndOfManyRecords(_ database: Database) throws {
+  func deltasOfFewAndManyRecordsHaveParts(_ database: Database) throws {
     let (hub, phone) = (try hub(database), replica(1))
     // More than are found one by one, and more than are read at once.
     for (count, limit) in [(250, 500), (10_500, 20_000)] {
@@ -226,7 +226,7 @@ class HubSuite: StoreSuite {
 
   /// The list of devices alone has more bytes than the limit.
   @Test(arguments: Database.available)
-  func limitBoundsRecordsBesideManyDevices(_ database: Database) throws {
+  func byteLimitBoundsRecordsOfManyDevices(_ database: Database) throws {
     let (hub, phone, newcomer) = (try hub(database), replica(1), replica(2))
     for number in 100..<300 as Range<UInt64> {
       let other = replica(number)
@@ -239,7 +239,7 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func aHubTakesParts(_ database: Database) throws {
+  func hubAcceptsParts(_ database: Database) throws {
     let (hub, phone, newcomer) = (try hub(database), replica(1), replica(2))
     try write(phone, "1", "2", "3")
     for part in 1...4 {
@@ -262,7 +262,7 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func aDeviceThatForksBetweenPartsIsSentAgain(_ database: Database) throws {
+  func forkBetweenPartsSendsDeviceAgain(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, clone, newcomer) = (replica(1), replica(1), replica(2))
     try write(phone, "1", "2", "3")
@@ -282,7 +282,7 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func numbersBeyondThoseOfTheDatabaseAreFound(_ database: Database) throws {
+  func numbersBeyondSignedRangeAreFound(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, tablet) = (replica(1), replica(2))
     // A save whose number has the sign bit of the database's integers.
@@ -327,7 +327,7 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func hubsAndStoresKeepApart(_ database: Database) throws {
+  func hubsAndStoresRefuseScopesOfEachOther(_ database: Database) throws {
     guard database == .sqlite else { return }
     let phone = replica(1)
     try write(phone, "1")
@@ -349,7 +349,7 @@ class HubSuite: StoreSuite {
     "UPDATE rejoin_device SET n = 7", "DELETE FROM rejoin_device",
     "UPDATE rejoin_scope SET records = 4",
   ])
-  func aDamagedRowIsNoEmptyScope(_ statement: String) throws {
+  func damagedRowIsReported(_ statement: String) throws {
     let phone = replica(1)
     try write(phone, "1")
     let hub = try hub(.sqlite)
@@ -368,7 +368,7 @@ class HubSuite: StoreSuite {
     "DELETE FROM rejoin_touch WHERE record = 1",
     "INSERT INTO rejoin_touch SELECT scope, 7, device, n FROM rejoin_touch",
   ])
-  func aRecordThatWouldNotBeFoundIsNoticed(_ statement: String) throws {
+  func damagedTouchIsReported(_ statement: String) throws {
     let phone = replica(1)
     try write(phone, "1")
     try exchange(phone, hub(.sqlite))
@@ -382,7 +382,7 @@ class HubSuite: StoreSuite {
     }
   }
 
-  @Test func aBusyDatabaseChangesNothing() throws {
+  @Test func busyDatabaseChangesNothing() throws {
     let phone = replica(1)
     try write(phone, "1")
     let hub = try hub(.sqlite)

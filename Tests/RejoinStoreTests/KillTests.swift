@@ -51,7 +51,7 @@ import _RejoinVerification
     return text.split(separator: "\n").map { $0.split(separator: " ") }
   }
 
-  @Test func whatWasAcknowledgedIsThere() throws {
+  @Test func killKeepsAcknowledgedSaves() throws {
     var random = SeededRandom(seed: 1)
     var folder = try Folder()
     var (last, total, openings, claims) = (0, 0, 0, 0)
@@ -88,7 +88,7 @@ import _RejoinVerification
   }
 
   /// The process is killed while it copies its store.
-  @Test func copyIsCompleteOrNotThere() throws {
+  @Test func killedCopyIsCompleteOrMissing() throws {
     let folder = try Folder()
     let path = folder.file("store.sqlite")
     do {
@@ -129,7 +129,7 @@ import _RejoinVerification
   }
 
   /// A disk quota, by which writing fails anywhere in a commit.
-  @Test func filesThatMayNotGrowLoseNothing() throws {
+  @Test func diskQuotaLosesNothing() throws {
     let writer = try #require(Self.writer)
     let folder = try Folder()
     var last = 0

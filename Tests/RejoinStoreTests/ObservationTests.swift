@@ -22,7 +22,7 @@ import Testing
       makeDeviceID: { DeviceID(9) })
   }
 
-  @Test func savesAndMergesAreTold() async throws {
+  @Test func changesReportSavesAndMerges() async throws {
     let store = try await store()
     var changes = await store.changes.makeAsyncIterator()
     _ = try await changes.next()
@@ -53,7 +53,7 @@ import Testing
     #expect(!record.exists && record.value(of: "title") == .string("first"))
   }
 
-  @Test func changesStartWithTheRecordsOfTheirMoment() async throws {
+  @Test func changesStartWithCurrentRecords() async throws {
     let store = try await store()
     for key in ["b", "a"] {
       try await store.save { $0[Note.self, key].title = key }
@@ -76,7 +76,7 @@ import Testing
   }
 
   /// Each observer replays the list of records from what it receives.
-  @Test func noChangeIsMissingWhileOthersSave() async throws {
+  @Test func changesMissNoConcurrentSave() async throws {
     let store = try await store()
     let writer = Task {
       for i in 0..<400 {
@@ -122,7 +122,7 @@ import Testing
   }
 
   /// A record of another entity is another record, although its key is the same.
-  @Test func changesAreOfOneEntity() async throws {
+  @Test func changesAreSelectedByEntity() async throws {
     struct Draft: Entity {
       let title = register("title", of: String.self)
     }
@@ -142,7 +142,7 @@ import Testing
   }
 
   /// Nobody is told of a save that could not be made durable.
-  @Test func whatIsNotDurableIsNotTold() throws {
+  @Test func changesOmitSaveOnFullDisk() throws {
     let connection = try SQLiteConnection(opening: path)
     let scope = try StoredScope(
       "main", on: connection, schema: [Note.self],
@@ -166,7 +166,7 @@ import Testing
   }
 
   /// Whoever asks late is told all of it at once.
-  @Test func changesArePutTogetherUntilAskedFor() async throws {
+  @Test func changesAreCombinedUntilRead() async throws {
     let store = try await store()
     try await store.save { $0[Note.self, "1"].title = "before" }
     var changes = await store.changes.makeAsyncIterator()
@@ -185,7 +185,7 @@ import Testing
     #expect(try await changes.nextChanges()?.all.map(\.id.key) == ["last"])
   }
 
-  @Test func whatFailsIsNotTold() async throws {
+  @Test func changesOmitThrowingSave() async throws {
     struct Failure: Error {}
     let store = try await store()
     var changes = await store.changes.makeAsyncIterator()
@@ -203,7 +203,7 @@ import Testing
     #expect(try await changes.nextChanges()?.all.map(\.id.key) == ["1"])
   }
 
-  @Test func everyObserverIsToldUntilItLeaves() async throws {
+  @Test func everyObserverReceivesChanges() async throws {
     let store = try await store()
     let (one, other) = (await store.changes, await store.changes)
     try await store.save { $0[Note.self, "1"].title = "title" }
@@ -218,7 +218,7 @@ import Testing
     withExtendedLifetime((one, other)) {}
   }
 
-  @Test func nothingIsKeptForThoseWhoHaveLeft() async throws {
+  @Test func endedObserverIsForgotten() async throws {
     let store = try await store()
     do {
       var changes = await store.changes.makeAsyncIterator()
@@ -231,7 +231,7 @@ import Testing
     #expect(await store.read { $0.replica.stored.formerRecords == nil })
   }
 
-  @Test func itEndsWithTheStore() async throws {
+  @Test func sequencesEndWithStore() async throws {
     var store: ReplicaStore? = try await store()
     var changes = try #require(await store?.changes).makeAsyncIterator()
     _ = try await changes.next()
@@ -247,7 +247,7 @@ import Testing
   }
 
   /// Keys are compared as bytes.
-  @Test func valuesAreOfOneRecord() async throws {
+  @Test func valuesFollowOneRecord() async throws {
     let store = try await store()
     let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
     var values = store.values(of: Note.self, key: composed).makeAsyncIterator()
@@ -257,7 +257,7 @@ import Testing
     #expect(try await values.next()??.title == "this one")
   }
 
-  @Test func theCurrentValueIsToldOnce() async throws {
+  @Test func currentValueIsDeliveredOnce() async throws {
     var store: ReplicaStore? = try await store()
     let values = try #require(store?.values(of: Note.self, key: "1"))
     let count = Task {
@@ -270,7 +270,7 @@ import Testing
     #expect(try await count.value <= 1)
   }
 
-  @Test func whatIsNotFoldedIsNotTold() async throws {
+  @Test func changesOmitFoldWithoutEffect() async throws {
     let store = try await store()
     try await store.save { $0[Note.self, "1"].log.append(1) }
     #expect(try await store.withReplica { $0.foldLedgers() } == 1)
@@ -281,7 +281,7 @@ import Testing
     #expect(try await changes.nextChanges()?.all.map(\.id.key) == ["2"])
   }
 
-  @Test func valuesBeginWithTheCurrentOne() async throws {
+  @Test func valuesStartWithCurrentOne() async throws {
     let store = try await store()
     var values = store.values(of: Note.self, key: "1").makeAsyncIterator()
     func isMissing() async throws -> Bool {

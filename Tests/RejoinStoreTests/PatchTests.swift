@@ -53,7 +53,7 @@ import Testing
     "delete",
     "nothing",
   ])
-  func aSmallChangeIsASmallPatch(_ change: String) throws {
+  func smallChangeWritesSmallPatch(_ change: String) throws {
     let store = try largeNote()
     let whole = try sizes()
     #expect(whole.count == 0 && whole.record > 20_000)
@@ -83,7 +83,7 @@ import Testing
     #expect(try rows() == store.bytes)
   }
 
-  @Test func anUndoingIsASmallPatch() throws {
+  @Test func undoWritesSmallPatch() throws {
     let store = try largeNote()
     let whole = try sizes()
     let report = try store.update { replica in
@@ -100,7 +100,7 @@ import Testing
     #expect(try rows() == store.bytes)
   }
 
-  @Test func aSmallRecordHasNone() throws {
+  @Test func smallRecordHasNoPatch() throws {
     let store = try open(path, token: keeper)
     for i in 0..<3 {
       try store.update { replica in
@@ -115,7 +115,7 @@ import Testing
   }
 
   /// A part of a delta has arrived, and the rest has not.
-  @Test func aPatchCanBeAheadOfTheVersion() throws {
+  @Test func patchCanBeAheadOfVersion() throws {
     let store = try largeNote()
     let peer = peer(of: store)
     try peer.save { transaction in
@@ -134,7 +134,7 @@ import Testing
     #expect(try open(path, token: keeper).replica.version == version)
   }
 
-  @Test func whatArrivesIsAPatch() throws {
+  @Test func receivedChangeWritesPatch() throws {
     let store = try largeNote()
     let peer = peer(of: store)
     try peer.save { transaction in
@@ -150,7 +150,7 @@ import Testing
 
   /// What cannot be told apart is written with all the rest.
   @Test(arguments: ["clear", "whole", "ledger", "fold"])
-  func aLargeChangeIsTheRecord(_ change: String) throws {
+  func largeChangeRewritesRecord(_ change: String) throws {
     let store = try largeNote()
     let peer = peer(of: store)
     try store.write("a patch")
@@ -184,7 +184,7 @@ import Testing
     #expect(try rows() == store.bytes)
   }
 
-  @Test func manyPatchesBecomeTheRecord() throws {
+  @Test func manyPatchesRewriteRecord() throws {
     var store = try largeNote()
     var counts: [Int64] = []
     for i in 0..<400 {
@@ -209,7 +209,7 @@ import Testing
   /// does.
   @Test(
     arguments: [[1, 2], [2, 1]], ["title", "views", "exist", "blocked", "log"])
-  func whatAnotherHistoryBringsIsThere(
+  func contentOfOtherHistoryIsStored(
     _ order: [Int], _ field: String
   ) throws {
     let store = try largeNote()
@@ -265,7 +265,7 @@ import Testing
       + "WHERE place = 1) WHERE place = 0",
     "UPDATE rejoin_scope SET patches = 0",
   ])
-  func aPatchThatIsNotAsItWasWrittenIsNamed(_ damage: String) throws {
+  func damagedPatchIsReported(_ damage: String) throws {
     let store = try largeNote()
     try store.write("other", to: "2")
     for tag in ["a", "b"] {

@@ -61,7 +61,7 @@ import Testing
   }
 
   /// The former reference was shown, although its record is gone now.
-  @Test func changedRecordShowsWhatItShowed() async throws {
+  @Test func changedRecordShowsFormerReference() async throws {
     let store = try await store()
     try await store.save { transaction in
       transaction[Shelf.self, "top"].name = "Top"
@@ -78,7 +78,7 @@ import Testing
     #expect(jars[0].old?.shelf?.key == "top" && jars[0].new?.shelf == nil)
   }
 
-  @Test func referencesThatMoveAreFollowed() async throws {
+  @Test func movedReferencesAreFollowed() async throws {
     let store = try await store()
     var changes = await store.changes.makeAsyncIterator()
     _ = try await changes.next()

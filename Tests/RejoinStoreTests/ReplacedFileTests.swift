@@ -70,7 +70,7 @@ import Testing
   }
 
   /// A path that cannot be followed for a moment can still name the file.
-  @Test func pathThatCannotBeFollowedIsNotReplaced() throws {
+  @Test func unresolvablePathIsNotReplaced() throws {
     let file = DurableFile(path: path)
     try Data([1]).write(to: URL(filePath: path))
     let identity = try #require(file.identity)
@@ -85,7 +85,7 @@ import Testing
   }
 
   /// The log of the new file has the name of the old one.
-  @Test func closingLeavesTheLogOfTheNewFile() async throws {
+  @Test func closingKeepsLogOfNewFile() async throws {
     try FileManager.default.createDirectory(
       atPath: folder.file("folder"), withIntermediateDirectories: true)
     let first = try await store(as: 1)

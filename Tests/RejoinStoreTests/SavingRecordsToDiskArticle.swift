@@ -171,7 +171,7 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
-  @Test func scopesAreDeletedWhenTheUserSignsOut() async throws {
+  @Test func signingOutDeletesScopes() async throws {
     let folder = try Folder()
     let path = folder.file("notes.sqlite")
     @Sendable func openStore(
@@ -197,7 +197,7 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
-  @Test func aConnectionAlone() throws {
+  @Test func connectionRunsStatementsWithoutStore() throws {
     let folder = try Folder()
     let connection = try SQLiteConnection(
       opening: folder.file("notes.sqlite"))

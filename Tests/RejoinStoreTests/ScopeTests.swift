@@ -97,7 +97,7 @@ import Testing
   }
 
   /// The earlier store still exists.
-  @Test func scopeThatIsCreatedAnewIsNotSuperseded() async throws {
+  @Test func recreatedScopeIsNotSuperseded() async throws {
     var earlier: [ReplicaStore] = []
     for i in 1...20 as ClosedRange<UInt64> {
       let store = try await store(as: i)
@@ -116,7 +116,7 @@ import Testing
   }
 
   /// The scope was created anew before its token could be removed.
-  @Test func laterCallKeepsTheTokenOfANewScope() throws {
+  @Test func laterDeletionKeepsTokenOfNewScope() throws {
     let store = try open(path, token: keeper)
     try store.write("Milk")
     keeper.fails = true
@@ -134,7 +134,7 @@ import Testing
   }
 
   /// The scope is created anew under the row number of the deleted one.
-  @Test func earlierStoreOfADeletedScopeIsSuperseded() throws {
+  @Test func earlierStoreOfDeletedScopeIsSuperseded() throws {
     let first = try open(path, token: keeper)
     try first.write("Milk")
     let second = try open(path, token: keeper)
@@ -149,7 +149,7 @@ import Testing
   }
 
   /// The process exits after each statement and each access to the token.
-  @Test func interruptedDeletionLeavesTheScopeOrIsMissing() throws {
+  @Test func interruptedDeletionKeepsScopeOrThrowsMissing() throws {
     struct Exited: Error {}
     var (intact, missing) = (0, 0)
     for step in 0... {
@@ -190,7 +190,7 @@ import Testing
     #expect(intact > 5 && missing > 0)
   }
 
-  @Test func tokenThatStaysIsRemovedByTheNextCall() throws {
+  @Test func nextDeletionRemovesLeftToken() throws {
     let store = try open(path, token: keeper)
     try store.write("Milk")
     keeper.fails = true

@@ -13,7 +13,7 @@ import _RejoinVerification
 /// Each save counts once and inserts a tag of its own. Therefore, the count
 /// differs from the number of tags if two saves have one dot.
 @Suite struct SentThenUndoneSimulationTests {
-  @Test func noDotIsUsedTwice() throws {
+  @Test func dotsAreUsedOnce() throws {
     var (thrown, renewals, reopenings) = (0, 0, 0)
     for seed in 0..<(Tier.isNightly ? 5_000 : 200) as Range<UInt64> {
       var world = try Stores(seed: seed)

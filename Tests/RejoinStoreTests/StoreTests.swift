@@ -10,7 +10,7 @@ import Testing
 @testable import RejoinStore
 
 @Suite final class StoreTests: StoreSuite {
-  @Test func aSaveIsThereWhenTheStoreIsOpenedAgain() async throws {
+  @Test func saveSurvivesReopening() async throws {
     let folder = try Folder()
     func store() async throws -> ReplicaStore {
       try await ReplicaStore(
@@ -30,7 +30,7 @@ import Testing
     #expect(await second.version == first.version)
   }
 
-  @Test func everythingIsThereWhenTheStoreIsOpenedAgain() throws {
+  @Test func stateSurvivesReopening() throws {
     let store = try open(path, token: keeper)
     for i in 1...40 {
       try store.update { replica in
@@ -51,7 +51,7 @@ import Testing
     #expect(again.bytes == store.bytes)
   }
 
-  @Test func eachScopeIsAReplica() throws {
+  @Test func scopesAreSeparateReplicas() throws {
     let (a, b) = (TestKeeper(), TestKeeper())
     let (one, other) = (
       try open(path, scope: "a", token: a, as: 1),
@@ -65,7 +65,7 @@ import Testing
     #expect(other.title == "yours")
   }
 
-  @Test func whoOpensTheScopeSupersedesTheOneBefore() throws {
+  @Test func laterStoreSupersedesEarlierOne() throws {
     let first = try open(path, token: keeper)
     try first.write("first")
     let second = try open(path, token: keeper)
@@ -82,7 +82,7 @@ import Testing
     #expect(try open(path, token: keeper).title == "second")
   }
 
-  @Test func aLockedDatabaseIsBusyAndNothingChanges() throws {
+  @Test func lockedDatabaseIsBusyAndUnchanged() throws {
     let store = try open(path, token: keeper)
     try store.write("before")
     let other = try SQLiteConnection(opening: path)
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// At each size that a save of that many notes needs.
-  @Test func aFullDiskUndoesTheSave() throws {
+  @Test func fullDiskUndoesSave() throws {
     // Where the tables just fit or do not, and where the disk is full later.
     for pages in Array(12...24) + [30, 40, 60] {
       let path = folder.file("full-\(pages).sqlite")
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func whatThrowsChangesNothing() throws {
+  @Test func throwingUpdateChangesNothing() throws {
     struct Refused: Error {}
     let store = try open(path, token: keeper)
     try store.write("before")
@@ -168,7 +168,7 @@ import Testing
   }
 
   /// Whatever the store has beside it.
-  @Test func aFailedChangeReadsOnlyWhatItChanged() throws {
+  @Test func failedChangeReadsOnlyChangedRows() throws {
     struct Refused: Error {}
     let connection = CountingConnection(try SQLiteConnection(opening: path))
     let store = try StoredScope(
@@ -208,7 +208,7 @@ import Testing
     #expect(again.deviceChange == nil && again.bytes == store.bytes)
   }
 
-  @Test func aFileThatCannotBeWrittenCanBeRead() throws {
+  @Test func readOnlyFileCanBeRead() throws {
     let store = try open(path, token: keeper)
     try store.write("kept")
     let connection = try SQLiteConnection(opening: path, .reading)
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test func aLaterFormatIsRefused() throws {
+  @Test func openingFutureFormatThrowsNewerFormat() throws {
     try open(path, token: keeper).write("kept")
     let connection = try SQLiteConnection(opening: path)
     try connection.run("UPDATE rejoin_scope SET format = 3")
@@ -233,7 +233,7 @@ import Testing
     }
   }
 
-  @Test func aLaterFormatWithOtherTablesIsNoDamage() throws {
+  @Test func openingFutureTablesThrowsNewerFormat() throws {
     try open(path, token: keeper).write("kept")
     let connection = try SQLiteConnection(opening: path)
     try connection.run("UPDATE rejoin_scope SET format = 4")
@@ -243,7 +243,7 @@ import Testing
     }
   }
 
-  @Test func aMissingFolderIsNamed() throws {
+  @Test func openingInMissingFolderThrowsCannotOpen() throws {
     let error = #expect(throws: (any Error).self) {
       try open(folder.file("none/notes.sqlite"))
     }
@@ -259,7 +259,7 @@ import Testing
     #expect(try await store.setting("fullfsync") == 1)
   }
 
-  @Test func theAppsTablesAreWrittenWithTheSaveOrNot() async throws {
+  @Test func appTablesAreWrittenOnlyWithSave() async throws {
     struct Refused: Error {}
     let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
@@ -303,7 +303,7 @@ import Testing
   }
 
   /// A save is not interrupted: who cancels a task learns whether it was made.
-  @Test func aCancelledTaskHasSavedOrNot() async throws {
+  @Test func cancellationDoesNotInterruptSave() async throws {
     let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
       makeDeviceID: DeviceID.random)

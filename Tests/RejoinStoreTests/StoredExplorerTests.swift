@@ -12,7 +12,7 @@ import _RejoinVerification
     : [ExplorerProgram.creation(.updateWins)]
 
   @Test(arguments: programs)
-  func everyConfigurationIsAsTheOracleSays(
+  func everyConfigurationMatchesOracle(
     _ program: ExplorerProgram
   ) throws {
     var program = program

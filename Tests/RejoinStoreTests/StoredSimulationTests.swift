@@ -10,7 +10,7 @@ import _RejoinVerification
   private static let seeds: UInt64 =
     Tier.isNightly ? 1000 : 50
 
-  @Test func everyStepIsAsTheOracleSays() {
+  @Test func everyStepMatchesOracle() {
     let result = Simulator.run(StoringReplica.self, seeds: 0..<Self.seeds)
     #expect(result.failure == nil, "\(String(describing: result.failure))")
     print("stores: \(result)")

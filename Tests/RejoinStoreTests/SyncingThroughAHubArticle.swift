@@ -284,7 +284,7 @@ import Testing
   }
 
   /// Devices that do nothing else than what the article says.
-  @Test func devicesThatSyncByWayOfAHubPurge() async throws {
+  @Test func devicesPurgeThroughHub() async throws {
     let (phone, tablet, newcomer) = (replica(), replica(), replica())
     let session = try await session(
       as: phone.device, tablet.device, newcomer.device)

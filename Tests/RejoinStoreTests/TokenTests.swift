@@ -15,7 +15,7 @@ import Testing
     try open(folder.file(name), token: keeper, as: 2)
   }
 
-  @Test func aTokenIsKeptBeforeAnythingLeaves() throws {
+  @Test func exportStoresTokenFirst() throws {
     let store = try open(path, token: keeper)
     let first = try #require(keeper.bytes)
     try store.write("one")
@@ -26,7 +26,7 @@ import Testing
         == store.replica.restoreToken)
   }
 
-  @Test func nothingLeavesIfTheTokenCannotBeKept() throws {
+  @Test func exportThrowsIfTokenCannotBeStored() throws {
     let store = try open(path, token: keeper)
     try store.write("one")
     keeper.fails = true
@@ -41,7 +41,7 @@ import Testing
     #expect(try store.export { $0.delta() } != nil)
   }
 
-  @Test func aBackupFromBeforeASendTakesANewDevice() throws {
+  @Test func backupBeforeSendTakesNewDevice() throws {
     let store = try open(path, token: keeper)
     try store.write("one")
     try folder.copy("notes.sqlite", to: "backup.sqlite")
@@ -62,7 +62,7 @@ import Testing
     #expect(again.bytes == restored.bytes)
   }
 
-  @Test func aCrashBeforeTheTokenIsNoRestore() throws {
+  @Test func crashBeforeTokenKeepsDevice() throws {
     let store = try open(path, token: keeper)
     try store.write("one")
     try store.export { _ = $0.delta() }
@@ -73,13 +73,13 @@ import Testing
   }
 
   @Test(arguments: [nil, [], [1, 2, 3]] as [[UInt8]?])
-  func aLostOrDamagedTokenCostsTheDevice(_ bytes: [UInt8]?) throws {
+  func lostOrDamagedTokenTakesNewDevice(_ bytes: [UInt8]?) throws {
     try open(path, token: keeper).write("one")
     keeper.bytes = bytes
     #expect(try reopen().deviceChange?.new == DeviceID(2))
   }
 
-  @Test func theTokenOfAnotherDeviceCostsTheDevice() throws {
+  @Test func tokenOfOtherDeviceTakesNewDevice() throws {
     let other = TestKeeper()
     let stranger = try open(folder.file("other"), token: other, as: 7)
     try stranger.write("other")
@@ -89,7 +89,7 @@ import Testing
     #expect(try reopen().deviceChange?.new == DeviceID(2))
   }
 
-  @Test func anUnreadableTokenIsNoLostOne() throws {
+  @Test func unreadableTokenThrows() throws {
     try open(path, token: keeper).write("one")
     keeper.fails = true
     let error = #expect(throws: StoreError.self) { try reopen() }
@@ -101,7 +101,7 @@ import Testing
     #expect(try reopen().deviceChange == nil)
   }
 
-  @Test func aCopiedFileTakesANewDevice() throws {
+  @Test func copiedFileTakesNewDevice() throws {
     let store = try open(path, token: keeper)
     try store.write("one")
     try folder.copy("notes.sqlite", to: "copy.sqlite")
@@ -113,7 +113,7 @@ import Testing
   }
 
   /// A copy that took the token along, and is found when the histories meet.
-  @Test func aCloneTakesANewDeviceInTheMiddle() throws {
+  @Test func cloneTakesNewDeviceWhenHistoriesMeet() throws {
     let store = try open(path, token: keeper)
     try store.write("one")
     try folder.copy("notes.sqlite", to: "clone.sqlite")
@@ -134,7 +134,7 @@ import Testing
     #expect(again.bytes == clone.bytes)
   }
 
-  @Test func aTokenFileIsReplacedAsAWhole() throws {
+  @Test func tokenFileIsReplacedAtomically() throws {
     let file = TokenFile(at: folder.file("token"))
     #expect(try file.load() == nil)
     for bytes in [[1, 2, 3], [], Array(repeating: 7, count: 51)] as [[UInt8]] {
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func aTokenFileThatFailsKeepsWhatItHad() throws {
+  @Test func failedTokenFileKeepsContent() throws {
     let file = TokenFile(at: folder.file("token"))
     try file.store([1, 2, 3])
     // The disk is full.
@@ -166,7 +166,7 @@ import Testing
 
   /// Another store opens the scope before each statement and each file access
   /// of an export.
-  @Test func supersededStoreNeverLowersTheToken() throws {
+  @Test func supersededStoreDoesNotLowerToken() throws {
     for step in 0..<8 {
       let (path, keeper) = (folder.file("\(step).sqlite"), HookedKeeper())
       var steps = 0
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func tokenStaysBesideAFileWithARelativePath() async throws {
+  @Test func tokenStaysNextToFileWithRelativePath() async throws {
     await #expect(processExitsWith: .success) {
       [folder = folder.path as String] in
       let files = FileManager.default
@@ -239,7 +239,7 @@ import Testing
   }
 
   /// The names have any length and any characters.
-  @Test func eachScopeHasATokenOfItsOwn() async throws {
+  @Test func eachScopeHasOwnToken() async throws {
     let long = String(repeating: "x", count: 1_024)
     let scopes =
       ["main", "b", "\0", "/", "é", "e\u{301}", "62", "token", ".token-62"]
@@ -274,7 +274,7 @@ import Testing
   }
 
   /// A file name has at most 255 bytes.
-  @Test func longFileNameLeavesRoomForTheScope() throws {
+  @Test func longFileNameLeavesRoomForScope() throws {
     let name = String(repeating: "f", count: 200)
     var names: Set<String> = []
     for count in [1, 16, 17, 80, 81, 1_024] {
@@ -287,7 +287,7 @@ import Testing
     #expect(names.count == 6)
   }
 
-  @Test func pathWithNULIsAnError() async throws {
+  @Test func pathWithNULThrows() async throws {
     let path = folder.file("nul\0x.sqlite")
     let error = await #expect(throws: StoreError.self) {
       _ = try await ReplicaStore(

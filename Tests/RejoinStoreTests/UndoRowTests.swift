@@ -26,7 +26,7 @@ import Testing
     ).faults
   }
 
-  @Test func earliestStepsGiveWayToTheLimit() throws {
+  @Test func limitDropsEarliestSteps() throws {
     let scope = try open(path, token: keeper)
     for i in 0..<60 {
       try scope.rename("\(i) " + String(repeating: "x", count: 100_000))
@@ -45,7 +45,7 @@ import Testing
     #expect(try again.undo() == .nothing)
   }
 
-  @Test func nextUndoAndRedoAreKeptBeyondTheLimit() throws {
+  @Test func nextUndoAndRedoAreKeptBeyondLimit() throws {
     let scope = try open(path, token: keeper)
     let long = String(repeating: "x", count: 5 << 20)
     try scope.rename("Milk")
@@ -65,7 +65,7 @@ import Testing
     #expect(third.title == "Bread")
   }
 
-  @Test func stepsToUndoGiveWayBeforeStepsToRedo() throws {
+  @Test func limitDropsUndoStepsBeforeRedoSteps() throws {
     let connection = try SQLiteConnection(opening: path)
     let scope = try open(path, token: keeper)
     let long = String(repeating: "x", count: 1_000)
@@ -96,7 +96,7 @@ import Testing
     "name = CAST('Bred' AS BLOB)",
     "body = CAST(body || x'00' AS BLOB)",
   ])
-  func damagedRowEmptiesHistoryAtTheFirstUndo(_ damage: String) throws {
+  func damagedRowEmptiesHistoryAtFirstUndo(_ damage: String) throws {
     let scope = try open(path, token: keeper)
     for title in ["Milk", "Bread", "Cheese"] { try scope.rename(title) }
     try run("UPDATE rejoin_undo SET \(damage) WHERE step = 2")
@@ -153,7 +153,7 @@ import Testing
     #expect(try count("count(*)") == 1)
   }
 
-  @Test func stepOfAnotherVersionIsDropped() throws {
+  @Test func stepOfOtherVersionIsDropped() throws {
     let scope = try open(path, token: keeper)
     for title in ["Milk", "Bread"] { try scope.rename(title) }
     let connection = try SQLiteConnection(opening: path)
@@ -180,7 +180,7 @@ import Testing
     #expect(try count("count(*)") == 1)
   }
 
-  @Test func tableOfAnEarlierLayoutIsReplaced() throws {
+  @Test func tableOfEarlierLayoutIsReplaced() throws {
     try open(path, token: keeper).rename("Milk")
     try run("DROP TABLE rejoin_undo")
     try run(

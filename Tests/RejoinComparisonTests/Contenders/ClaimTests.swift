@@ -28,7 +28,7 @@ struct CountersAsResultsTests {
     ]
       + Strategies.all.map(\.name).filter { $0.hasPrefix("rejoin") })
 
-  @Test func fiveThousandSteps() throws {
+  @Test func storedResultsLoseSteps() throws {
     for (strategy, counts) in try ends(.steps, "steps") {
       if exact.contains(strategy) {
         #expect(counts == [7_000], "\(strategy)")
@@ -39,7 +39,7 @@ struct CountersAsResultsTests {
     }
   }
 
-  @Test func aStockOfThree() throws {
+  @Test func storedResultsLoseSale() throws {
     for (strategy, counts) in try ends(.stock, "stock") {
       #expect(counts == (exact.contains(strategy) ? [1] : [2]), "\(strategy)")
     }
@@ -69,13 +69,13 @@ struct InnocentAttributesTests {
     return Oracle(episode).verdict(on: outcome).losses
   }
 
-  @Test func theWholeRecordAsTheUnitLosesThem() throws {
+  @Test func wholeRecordLosesNineteenAttributes() throws {
     #expect(
       try losses("recordByDeviceTime").counts == ["lost": 19, "excess": 19])
   }
 
   @Test(arguments: ["recordPerAttribute", "rejoin"])
-  func theAttributeAsTheUnitLosesNone(strategy: String) throws {
+  func separateAttributesLoseNothing(strategy: String) throws {
     #expect(try losses(strategy).isLossless)
   }
 }

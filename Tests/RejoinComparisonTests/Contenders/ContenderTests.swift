@@ -7,7 +7,7 @@ import Testing
 @testable import RejoinComparison
 
 @Suite struct ContenderTests {
-  @Test func writeThatHadSeenTheOtherWinsAtEqualTimes() {
+  @Test func causallyLaterWriteWinsAtEqualTimes() {
     var episode = Episode(
       [:], ("b", { $0.set = ["x": "B1", "y": "B1"] }),
       ("b", { $0.set["x"] = "B2" }),
@@ -50,7 +50,7 @@ import Testing
 
   /// Apple's sample keeps one whole record, deletes without a check, and saves a
   /// deleted record again.
-  @Test func sampleKeepsTheLaterWholeRecord() {
+  @Test func sampleKeepsLaterWholeRecord() {
     let sample = SyncEngineSample()
     var episode = Episode(
       ["x": .text("old"), "y": .text("old")],
@@ -115,7 +115,7 @@ import Testing
   }
 
   /// A clear is a write: it stays, and what it replaces is listed.
-  @Test func handlerTreatsAClearAsAWrite() {
+  @Test func handlerTreatsClearAsWrite() {
     let base: PlainRecord = ["x": .text("old")]
     let clear: (inout Episode.Edit) -> Void = { $0.clear = ["x"] }
     let write: (inout Episode.Edit) -> Void = { $0.set["x"] = "B" }
@@ -150,7 +150,7 @@ import Testing
     #expect(AutomergeLike().outcome(of: episode).states == [["x": .text("A")]])
   }
 
-  @Test func aClockAheadWinsByTimeAndNotByArrival() throws {
+  @Test func fastClockWinsByTimeAndNotByArrival() throws {
     var episode = Episode(
       [:], ("a", { $0.set["x"] = "ahead" }), ("b", { $0.set["x"] = "late" }))
     episode.edits[0].at = 1_000_000
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test func allKeysLeavesWhatOnlyTheServerHas() throws {
+  @Test func allKeysKeepsKeysOnlyOnServer() throws {
     let episode = Episode(
       [:], ("a", { $0.set["x"] = "A" }), ("b", { $0.set["y"] = "B" }))
     #expect(
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func whatWaitsInAContextIsMergedAsOneSave() {
+  @Test func pendingEditsInContextMergeAsOneSave() {
     let episode = Episode(
       ["n": .count(5)], kinds: ["n": .counter],
       ("a", { $0.increment["n"] = 10 }), ("b", { $0.increment["n"] = 1 }),
@@ -191,7 +191,7 @@ import Testing
   }
 
   /// A tag is checked, and the queue behind a refused save waits.
-  @Test func aRefusedSaveBlocksThoseBehindIt() {
+  @Test func refusedSaveBlocksLaterSaves() {
     let episode = Episode(
       ["x": .text("old"), "y": .text("old")], ("a", { $0.set["x"] = "A" }),
       ("b", { $0.set["y"] = "B" }), ("b", { $0.isDeletion = true }))
@@ -201,7 +201,7 @@ import Testing
     #expect(outcome.waiting == ["b"])
   }
 
-  @Test func aContextSavesBesideWhatHasArrived() throws {
+  @Test func contextSaveFollowsItsPolicy() throws {
     let episode = Episode(
       ["x": .text("old"), "n": .count(5)], kinds: ["n": .counter],
       ("a", { $0.set["x"] = "A" }), ("a", { $0.increment["n"] = 2 }),
@@ -226,7 +226,7 @@ import Testing
         == [server, ["x": .text("B"), "n": .count(6)]])
   }
 
-  @Test func anUpdateOfARecordDeletedMeanwhileSavesTheWholeCopy() {
+  @Test func updateOfDeletedRecordSavesWholeCopy() {
     let base: PlainRecord = ["x": .text("old"), "y": .text("old")]
     let episode = Episode(
       base, ("a", { $0.isDeletion = true }), ("b", { $0.set["x"] = "B" }))
@@ -246,7 +246,7 @@ import Testing
 
   /// No attribute of a mirrored store can be unique.
   @Test(arguments: Container.all)
-  func twoInsertionsIntoAContainerAreTwoObjects(container: Container) {
+  func insertionsIntoContainerAreSeparateObjects(container: Container) {
     let episode = Episode(
       nil, ("a", { $0.set = ["x": "A", "y": "A"] }),
       ("b", { $0.set["y"] = "B" }))
@@ -257,7 +257,7 @@ import Testing
   }
 
   /// A tag changes with each save, and a row's version with the row.
-  @Test func whatIsWrittenAgain() {
+  @Test func rewrittenValuesCountAsWrites() {
     let base: PlainRecord = ["x": .text("old"), "s": .texts("a")]
     let episode = Episode(
       base, kinds: ["s": .set],
@@ -285,7 +285,7 @@ import Testing
     #expect(automerge.kept == ["x": [.text("new")]])
   }
 
-  @Test func aHandlerMergesByKindAndListsWhatItReplaces() {
+  @Test func handlerMergesByKindAndListsReplacedValues() {
     let episode = Episode(
       ["x": .text("old"), "n": .count(5), "s": .texts("a", "b")],
       kinds: ["n": .counter, "s": .set],
@@ -306,7 +306,7 @@ import Testing
     #expect(outcome.kept == ["x": [.text("A")]])
   }
 
-  @Test func aHandlerThatFetchesDeletesOnlyWhatHasNotChanged() {
+  @Test func handlerDeletesOnlyUnchangedRecord() {
     let base: PlainRecord = ["x": .text("old"), "y": .text("old")]
     let (delete, write): ((inout Episode.Edit) -> Void, _) = (
       { $0.isDeletion = true },
@@ -323,7 +323,7 @@ import Testing
       handler.outcome(of: Episode(base, ("a", delete))).states == [nil])
   }
 
-  @Test func aColumnThatWasWrittenMoreOftenWins() {
+  @Test func columnWithMoreWritesWins() {
     let episode = Episode(
       ["x": .text("old"), "y": .text("old")],
       ("a", { $0.set["x"] = "A1" }), ("a", { $0.set["x"] = "A2" }),
@@ -333,7 +333,7 @@ import Testing
         == [["x": .text("A2"), "y": .text("C")]])
   }
 
-  @Test func aRowThatWasDeletedAndInsertedAgainWins() {
+  @Test func reinsertedRowWins() {
     let base: PlainRecord = ["x": .text("old"), "y": .text("old")]
     let again = Episode(
       base, ("a", { $0.isDeletion = true }), ("a", { $0.set["x"] = "A" }),
@@ -347,7 +347,7 @@ import Testing
         == [["x": .text("A"), "y": .text("B")]])
   }
 
-  @Test func anIncrementGoesWithTheCounterThatItWasMadeOn() {
+  @Test func replacedCounterLosesConcurrentIncrement() {
     let episode = Episode(
       ["n": .count(5), "x": .text("old")], kinds: ["n": .counter],
       ("a", { $0.increment["n"] = 1 }), ("b", { $0.set["n"] = 10 }),
@@ -358,7 +358,7 @@ import Testing
     #expect(outcome.kept == ["x": [.text("C")]])
   }
 
-  @Test func whatIsDeletedTakesAllThatWasWithin() {
+  @Test func replacedObjectLosesNestedChanges() {
     let base: PlainRecord = ["x": .text("old"), "s": .texts("a")]
     let episode = Episode(
       base, kinds: ["s": .set], ("a", { $0.isDeletion = true }),
@@ -372,7 +372,7 @@ import Testing
     #expect(outcome.kept == ["x": [.text("A")], "y": [.text("B")]])
   }
 
-  @Test func theHistoryOfEntriesBeginsWithTheBase() {
+  @Test func historyOfEntriesStartsWithBase() {
     let episode = Episode(
       ["x": .text("base")], ("a", { $0.set["x"] = "A" }),
       ("b", { $0.set["x"] = "B" }))
@@ -380,7 +380,7 @@ import Testing
     #expect(outcome.kept == ["x": [.text("base"), .text("A"), .text("B")]])
   }
 
-  @Test func everyPolicyWithANameContends() {
+  @Test func everyNamedPolicyContends() {
     let names = Strategies.all.map(\.name)
     #expect(Set(names).count == names.count)
     #expect(names.filter { $0.hasPrefix("container.") }.count == 9)

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: [(2, 0), (3, 60_000), (5, 36_000_000)] as [(Int, Int64)])
-  func losesNothing(devices: Int, skew: Int64) throws {
+  func rejoinLosesNothing(devices: Int, skew: Int64) throws {
     var workload = Workload()
     workload.episodes = 200
     (workload.devices, workload.skew) = (devices, skew)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func aFieldMayHaveNoName() throws {
+  @Test func fieldNameMayBeEmpty() throws {
     let episode = Episode(
       ["": .text("old")], ("a", { $0.set[""] = "A" }),
       ("b", { $0.set[""] = "B" }))
@@ -41,7 +41,7 @@ import Testing
   }
 
   /// A sabotaged join that ignores what the other side has seen and superseded.
-  @Test func theOracleSeesAJoinThatForgetsRemovals() throws {
+  @Test func oracleDetectsForgottenRemovals() throws {
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
         guard case .set(let set) = field.box else { return field }
@@ -56,7 +56,7 @@ import Testing
 
   /// A sabotaged join that treats everything on this side as superseded on the
   /// other.
-  @Test func theOracleSeesAJoinThatDropsConcurrentWrites() throws {
+  @Test func oracleDetectsDroppedConcurrentWrites() throws {
     let all = VectorClock.claimingEverything
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
@@ -76,7 +76,7 @@ import Testing
   }
 
   /// A sabotaged join that makes deletions cover every edit.
-  @Test func theOracleSeesDeletionsThatCoverUnseenEdits() throws {
+  @Test func oracleDetectsDeletionsThatCoverUnseenEdits() throws {
     let all = VectorClock.claimingEverything
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
@@ -99,7 +99,7 @@ import Testing
   }
 
   /// A sabotaged join that loses increments.
-  @Test func theOracleSeesAJoinThatLeavesCountersOut() throws {
+  @Test func oracleDetectsLostIncrements() throws {
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
         if field.kind == .counter { FieldState(.counter) } else { field }

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func theLastRecordToArrive() throws {
+  @Test func lastRecordToArriveWins() throws {
     try check("recordByServerTime") { episode in
       let copies = copies(episode)
       guard let last = episode.devices.last(where: { copies[$0] != nil })
@@ -53,7 +53,7 @@ import Testing
 
   /// Of counters and sets, what each has changed is added up; of a register, the last
   /// device to arrive that has changed it decides.
-  @Test func threeWays() throws {
+  @Test func threeWayHandlerMergesByKind() throws {
     try check("handler.threeWay") { episode in
       let copies = copies(episode)
       let base = episode.base ?? [:]

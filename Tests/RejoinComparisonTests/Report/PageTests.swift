@@ -15,7 +15,7 @@ import Testing
   }
 
   /// It needs nothing else, and what is lost is struck through.
-  @Test func theTimelineOfAnEpisode() throws {
+  @Test func pageShowsTimelineOfEpisode() throws {
     let text = try page(WorkedExample.person.episode)
     #expect(!text.contains("<script") && !text.contains("http"))
     #expect(
@@ -30,7 +30,7 @@ import Testing
     #expect(text.contains("<div class=\"lost\" style=\"width:50.0%\">"))
   }
 
-  @Test func whatIsLostOfCountersAndSets() throws {
+  @Test func pageMarksLostIncrementsAndElements() throws {
     #expect(
       try page(WorkedExample.steps.episode).contains(
         "<del>adds 1,200 to steps</del>"))
@@ -40,7 +40,7 @@ import Testing
   }
 
   /// Names and values come from files that anyone may have written.
-  @Test func nothingInItIsMarkup() throws {
+  @Test func pageEscapesNamesAndValues() throws {
     let bad = "<img src=x onerror=alert(1)>\u{1b}\u{202e}&\""
     var edit = Episode.Edit(bad, at: 1)
     edit.set = [bad: .string(bad)]

@@ -26,7 +26,7 @@ import Testing
   }
 
   /// The table, in Markdown, for a single record of two changes, one of which is lost.
-  @Test func markdownIsATable() throws {
+  @Test func markdownRendersTable() throws {
     #expect(
       Report(try result()).table.markdown() == """
         | strategy | changes lost of 2 | records with a loss, of 1 | loss if \
@@ -38,7 +38,7 @@ import Testing
         """)
   }
 
-  @Test func columnsThatAreConstantOrTwinsAreSentences() throws {
+  @Test func redundantColumnsBecomeSentences() throws {
     let report = Report(
       try result(.record(["steps": .count(7000)])), isWhole: true)
     let header = report.table.header.map(\.onOneLine)
@@ -150,7 +150,7 @@ import Testing
       ])
   }
 
-  @Test func headlineNamesTheUsualStrategies() throws {
+  @Test func headlineNamesUsualStrategies() throws {
     let result = try Comparison(Strategies.usual)
       .run([WorkedExample.person.episode])
     #expect(

@@ -51,7 +51,7 @@ import Testing
   }
 
   /// Both took 3 from 5, once: people kept 2, and the sum is -1.
-  @Test func derivedNumbersAreWarnedOf() throws {
+  @Test func reportWarnsOfDerivedNumbers() throws {
     let same = Episode(
       ["n": .count(5)], kinds: ["n": .counter],
       ("a", { $0.increment["n"] = -3 }), ("b", { $0.increment["n"] = -3 }))

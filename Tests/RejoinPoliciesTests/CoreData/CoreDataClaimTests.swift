@@ -38,7 +38,7 @@ struct CoreDataSuperClaim {
   ///
   /// Both contexts edit the first, `mine` inserts two objects under the key of
   /// the second, and two under a key that is not in the store.
-  @Test func severalConflictsAtOnce() throws {
+  @Test func saveResolvesSeveralConflicts() throws {
     let scene = Scene(.mergeByPropertyObjectTrump)
     let ann = scene.insert(
       scene.person, in: scene.other, ["email": "a", "name": "Ann"])
@@ -58,7 +58,7 @@ struct CoreDataSuperClaim {
     #expect(scene.people.map { $0["phone"] } == ["", "4", "3"])
   }
 
-  @Test func refusedConflictDoesNotStopTheOthers() throws {
+  @Test func refusedConflictDoesNotStopOthers() throws {
     let scene = Scene(.error)
     let policy = CoreDataMergePolicy(.mergeByPropertyObjectTrump)
     let people = ["a", "b"].map {
@@ -80,7 +80,7 @@ struct CoreDataSuperClaim {
       "super leaves what was resolved as it is")
   }
 
-  @Test func whatWasResolvedAlreadyIsLeftAlone() throws {
+  @Test func resolvedConflictIsNotResolvedAgain() throws {
     let scene = Scene(.mergeByPropertyObjectTrump)
     let first = scene.insert(
       scene.person, in: scene.mine, ["email": "a", "name": "first"])

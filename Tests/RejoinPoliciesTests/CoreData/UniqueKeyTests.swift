@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func withAnObjectInTheDatabase(_ policy: MergePolicy) throws {
+  func insertedObjectMergesWithSavedOne(_ policy: MergePolicy) throws {
     let scene = Scene(policy)
     _ = insertFull(scene, in: scene.other)
     let bare = insertBare(scene)
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func withoutAnObjectInTheDatabase(_ policy: MergePolicy) throws {
+  func insertedObjectsMergeWithEachOther(_ policy: MergePolicy) throws {
     let scene = Scene(policy)
     let full = insertFull(scene, in: scene.mine)
     _ = insertBare(scene)
@@ -106,7 +106,7 @@ import Testing
     try expectMerged(scene, policy)
   }
 
-  @Test func theOtherWayRoundTheGapsAreFilled() throws {
+  @Test func fullObjectFillsGapsOfBareOne() throws {
     let scene = Scene(.mergeNonNil)
     _ = insertBare(scene)
     let full = insertFull(scene, in: scene.mine)
@@ -120,7 +120,7 @@ import Testing
     #expect(full.managedObjectContext == nil, "merged into the first")
   }
 
-  @Test func threeBecomeOne() throws {
+  @Test func threeObjectsBecomeOne() throws {
     let scene = Scene(.mergeByPropertyObjectTrump)
     for name in ["one", "two", "three"] {
       _ = scene.insert(
@@ -133,7 +133,7 @@ import Testing
     #expect(scene.people.first?["phone"] == "two")
   }
 
-  @Test func aNewObjectIsMergedIntoTheSavedOneOfItsKey() throws {
+  @Test func newObjectMergesIntoRenamedObject() throws {
     let scene = Scene(.mergeByPropertyObjectTrump)
     let new = scene.insert(
       scene.person, in: scene.mine, ["email": "b", "name": "new"])
@@ -147,7 +147,7 @@ import Testing
     #expect(new.managedObjectContext == nil && !mine.isDeleted)
   }
 
-  @Test func aNewObjectFollowsTheOneThatTookTheKey() throws {
+  @Test func newObjectMergesIntoObjectThatTookKey() throws {
     let scene = Scene(.mergeByPropertyObjectTrump)
     let people = ["a", "b"].map {
       scene.insert(scene.person, in: scene.mine, ["email": $0, "name": $0])
@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func renamingOntoAnotherKeyLosesNothing(_ policy: MergePolicy) throws {
+  func renameToUsedKeyLosesNothing(_ policy: MergePolicy) throws {
     let scene = Scene(policy)
     let first = scene.insert(
       scene.person, in: scene.mine, ["email": "a", "name": "A"])

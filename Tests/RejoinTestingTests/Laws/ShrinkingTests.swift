@@ -4,7 +4,7 @@
 import Testing
 
 @Suite struct ShrinkingTests {
-  @Test func whatDoesNotMatterIsTakenOut() {
+  @Test func shrinkingRemovesIrrelevantElements() {
     let shrunk = Array(0..<100).shrunk { part in
       Set(part).isSuperset(of: [7, 50, 51, 99])
     }
@@ -12,7 +12,7 @@ import Testing
   }
 
   /// An element that can go only after a later one has gone.
-  @Test func whatCanGoLaterIsTriedAgain() {
+  @Test func shrinkingRetriesEarlierElements() {
     for count in 1...20 {
       let shrunk = Array(0..<count).shrunk { part in
         !part.isEmpty && part == Array(0..<part.count)
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func theOriginalStaysWhereNothingCanGo() {
+  @Test func shrinkingKeepsIrreducibleArray() {
     #expect([1, 2, 3].shrunk { _ in false } == [1, 2, 3])
     #expect([Int]().shrunk { _ in false } == [])
   }

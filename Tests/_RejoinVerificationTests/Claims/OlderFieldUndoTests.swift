@@ -83,7 +83,7 @@ private struct Second: Entity {
     }
   }
 
-  @Test func undoAndRedoShowWhatWasShown() throws {
+  @Test func undoAndRedoRestoreShownValues() throws {
     var (moves, fallbacks) = (0, 0)
     for seed in Self.seeds {
       var random = SeededRandom(seed: seed)

@@ -19,7 +19,7 @@ struct TwoStoresTests {
       wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(99) })
   }
 
-  @Test func aConflictInFourLines() throws {
+  @Test func mergeReportsConflictInFourLines() throws {
     let (phone, tablet) = (store(1), store(2))
     try phone.save { $0[Note.self, "1"].title = "here" }
     try tablet.save { $0[Note.self, "1"].title = "there" }
@@ -32,7 +32,7 @@ struct TwoStoresTests {
   }
 
   /// Weeks of many devices, whose messages come late, twice, in parts or never.
-  @Test func aNetworkThatFails() {
+  @Test func replicasConvergeOnFailingNetwork() {
     let result = Simulator.run(seeds: 0..<20)
     #expect(result.failure == nil)
     #expect(result.counts.deliveries > 0)

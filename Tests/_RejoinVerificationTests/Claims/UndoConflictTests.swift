@@ -90,7 +90,7 @@ import _RejoinVerification
 
   /// Redone at once, all is there that was there before it was undone.
   @Test(arguments: [false, true])
-  func undoneAndRedoneAtOnceNothingIsLost(isOfContexts: Bool) throws {
+  func immediateUndoAndRedoLoseNothing(isOfContexts: Bool) throws {
     var (conflicts, moves) = (0, 0)
     for seed in UndoLawTests.seeds {
       let past = UndoPast(seed)
@@ -120,7 +120,7 @@ import _RejoinVerification
 
   /// Both sides undo what they have saved, one after the other: it is as if neither
   /// had.
-  @Test func undoneOnBothSides() throws {
+  @Test func undoOnBothSidesRevertsBothSaves() throws {
     var moves = 0
     for seed in UndoLawTests.seeds {
       let past = UndoPast(seed)
@@ -156,7 +156,7 @@ import _RejoinVerification
 
   /// What an author had not been shown is there before and after, and of what it had
   /// been shown, one value comes back.
-  @Test func undoneAtOnceASaveInAContextIsAsIfItHadNotBeen() throws {
+  @Test func immediateUndoRevertsContextSave() throws {
     var (unseen, moves) = (0, 0)
     for seed in UndoLawTests.seeds {
       let past = UndoPast(seed)

@@ -57,7 +57,7 @@ import _RejoinVerification
 
   /// What `undo` leaves is what there was; what undoing that leaves is what the
   /// save left.
-  @Test func undoneAtOnceASaveIsAsIfItHadNotBeen() throws {
+  @Test func immediateUndoRevertsSave() throws {
     var count = 0
     for seed in Self.seeds {
       let past = UndoPast(seed)
@@ -80,7 +80,7 @@ import _RejoinVerification
   }
 
   /// Back and forth through all saves of a history.
-  @Test func severalSavesAreUndoneAndRedoneInARow() throws {
+  @Test func historyUndoesAndRedoesSeveralSaves() throws {
     var count = 0
     for seed in Self.seeds {
       let past = UndoPast(seed)
@@ -121,7 +121,7 @@ import _RejoinVerification
   }
 
   /// Another device, which has heard of all before the save, saves as well.
-  @Test func undoneLaterASaveIsAsIfItHadNotBeen() throws {
+  @Test func laterUndoRevertsSave() throws {
     var count = 0
     for seed in Self.seeds {
       let past = UndoPast(seed)

@@ -5,7 +5,7 @@ import _RejoinVerification
 import Testing
 
 @Suite struct ExplorerTests {
-  @Test func everyConfigurationIsAsTheOracleSays() async throws {
+  @Test func everyConfigurationMatchesOracle() async throws {
     let programs =
       Tier.isNightly ? ExplorerProgram.nightly : ExplorerProgram.quick
     let start = ContinuousClock.now
@@ -40,7 +40,7 @@ import Testing
     #expect(kinds == Set(FieldKind.allCases))
   }
 
-  @Test func aLimitStopsTheSearch() throws {
+  @Test func limitStopsSearch() throws {
     var explorer = Explorer<ReplicaUnderTest>(.registers)
     let counts = try explorer.search(atMost: 100)
     #expect(counts.configurations == 100)

@@ -5,7 +5,7 @@ import _RejoinVerification
 
 /// Replicas that send fragments wherever they can.
 @Suite struct FragmentTests {
-  @Test func everyConfigurationIsAsTheOracleSays() async throws {
+  @Test func everyConfigurationMatchesOracle() async throws {
     let programs =
       Tier.isNightly
       ? ExplorerProgram.nightlyFragments : ExplorerProgram.quickFragments
@@ -23,7 +23,7 @@ import _RejoinVerification
   /// wait, a part of another history that cancels more than is folded, a purge
   /// whose part was refused, and a backup of a history that was given up.
   @Test(arguments: [385, 2060, 2233, 24065] as [UInt64])
-  func aNightIsNotForgotten(_ seed: UInt64) throws {
+  func nightlyFailuresPassNow(_ seed: UInt64) throws {
     let script = Simulation(seed: seed, scale: .long).script
     let counts = try World<FragmentingReplica>.run(script)
     #expect(counts.fragments > 0)

@@ -16,7 +16,7 @@ import Testing
   @Test(arguments: [
     ExplorerProgram.registers, .deletion(.deleteWins), .sets,
   ])
-  func theExplorerMissesNothing(program: ExplorerProgram) throws {
+  func explorerFindsEveryConfiguration(program: ExplorerProgram) throws {
     // With both saves on one device, messages can leave gaps.
     for savers in [[[0], [1]], [[0], [0]]] {
       let program = program.first(2)

@@ -9,7 +9,7 @@ import Testing
   init() throws { try Premises.check() }
 
   @Test(arguments: [false, true])
-  func noNameIsDoubledAndNoDeviceGivenUpForNothing(isWatched: Bool) throws {
+  func tokensPreventReusedNamesAndNeedlessDevices(isWatched: Bool) throws {
     var schedules = try TokenSchedules(isWatched: isWatched)
     schedules.depth = Tier.isNightly ? 14 : 11
     try schedules.search()

@@ -9,7 +9,7 @@ import Testing
   /// A clone that nobody noticed rarely does more harm than is reported: a model
   /// says that 3 histories of 1,500 may end in different states.
   @Test(arguments: [false, true])
-  func anUnnoticedCloneIsFound(isRelayed: Bool) throws {
+  func undetectedCloneIsReported(isRelayed: Bool) throws {
     var (different, unseen) = (0, 0)
     for seed in 0..<1500 as Range<UInt64> {
       var history = TwoHistories(seed: seed, clones: 1, isRelayed: isRelayed)
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func nobodyIsSuspectedForNothing(isRelayed: Bool) throws {
+  func historyWithoutCloneRaisesNoAlarm(isRelayed: Bool) throws {
     var alarms = 0
     for seed in 0..<3000 as Range<UInt64> {
       var history = TwoHistories(seed: seed, clones: 0, isRelayed: isRelayed)

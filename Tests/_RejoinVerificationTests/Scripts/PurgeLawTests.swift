@@ -8,7 +8,7 @@ import Testing
 /// without their purges.
 @Suite struct PurgeLawTests {
   @Test(arguments: 0..<8)
-  func purgesChangeNothingThatDevicesShow(block: UInt64) throws {
+  func purgesDoNotChangeShownRecords(block: UInt64) throws {
     let count: UInt64 = Tier.isNightly ? 1000 : 12
     var counts = WorldCounts()
     for seed in (block * count)..<(block * count + count) {
@@ -50,7 +50,7 @@ import Testing
   }
 
   /// The first device lacks the third one's edit, on which the cut rests.
-  @Test func cutThatRestsOnAMissingEditIsNotTaken() throws {
+  @Test func cutWithMissingEditDoesNotPurge() throws {
     let edit = ScriptStep.save(
       on: 2, [.edit(id, counter, .count(.init(by: 1)))])
     let steps: [ScriptStep] = [
@@ -64,7 +64,7 @@ import Testing
     #expect(world.counts.purges == 0 && world.counts.purgeLaws == 0)
   }
 
-  @Test func restorationAndRecreationBesideTwoPurgesHold() throws {
+  @Test func restorationAndRecreationSurviveTwoPurges() throws {
     let all = round(0, 1, 2)
     let write = ScriptStep.save(on: 2, [.edit(id, register, .write("again"))])
     for event in [

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct RandomScriptTests {
   @Test(arguments: 0..<30)
-  func replicasShowWhatHasBeenHeardOf(block: UInt64) {
+  func replicasMatchOracle(block: UInt64) {
     for seed in (block * 5)..<(block * 5 + 5) {
       let script = ScriptGenerator.script(seed: seed, steps: 80)
       do { try World<ReplicaUnderTest>.run(script) } catch {
@@ -31,7 +31,7 @@ import Testing
   }
 
   /// The context fetched the record before the deletion.
-  @Test func contextOfAPurgedRecordIsRefused() throws {
+  @Test func contextOfPurgedRecordIsRefused() throws {
     let (id, tags) = (RecordID("Task", "a"), FieldKey("set", .set))
     let steps: [ScriptStep] = [
       .fetch(on: 0, id, context: 0),
@@ -46,7 +46,7 @@ import Testing
   }
 
   /// A copy that nobody noticed finds out first, and tells the original.
-  @Test func whoIsToldOfACopyTakesANewDevice() throws {
+  @Test func originalTakesNewDeviceAfterCopySyncs() throws {
     let id = RecordID("Note", "a")
     let save = ScriptStep.save(on: 0, [.touch(id)])
     let script = Script(
@@ -59,7 +59,7 @@ import Testing
   }
 
   /// The digest of a forked device is of no save: its owner's own is no second one.
-  @Test func aSaveThatIsThereOnceIsNotReported() throws {
+  @Test func ownSaveOfForkedDeviceIsNotReported() throws {
     let save = ScriptStep.save(on: 0, [.touch(RecordID("Note", "a"))])
     let script = Script(
       deviceCount: 3,
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// A crash frees the ID of a save that was never sent; a backup has it still.
-  @Test func aBackupBringsBackASaveWhoseIDWasFree() throws {
+  @Test func backupRestoresSaveWithFreedID() throws {
     let saves = ["a", "b"].map {
       ScriptStep.save(on: 0, [.touch(RecordID("Note", $0))])
     }
@@ -87,7 +87,7 @@ import Testing
   }
 
   /// One save of a shared dot deletes the record, so a later one may create it anew.
-  @Test func pullMemoryIsAsUncertainAsItsRecord() throws {
+  @Test func pullMemoryIsUncertainLikeItsRecord() throws {
     let (id, lww) = (RecordID("Task", "a"), FieldKey("lww", .register))
     let script = Script(
       deviceCount: 2,
@@ -101,7 +101,7 @@ import Testing
   }
 
   /// The time of a save that a forked device's version cannot take is not relayed.
-  @Test func aSaveThatDoesNotCountHasNoTime() throws {
+  @Test func uncountedSaveHasNoTime() throws {
     let script = Script(
       deviceCount: 3,
       steps: [
@@ -114,7 +114,7 @@ import Testing
   }
 
   /// Created again, edited and deleted in one save: what was edited can be restored.
-  @Test func whatIsEditedIsNotPurged() throws {
+  @Test func editedRecordIsNotPurged() throws {
     let (id, key) = (RecordID("Task", "a"), FieldKey("lww", .register))
     func save(on i: Int, _ value: Value?) -> ScriptStep {
       .save(on: i, [.edit(id, key, .write(value))])
@@ -130,7 +130,7 @@ import Testing
   }
 
   /// A drop that a later write has overwritten leaves nothing that tells of it.
-  @Test func anOverwrittenDropIsNoPurge() throws {
+  @Test func overwrittenDropDoesNotCountAsPurge() throws {
     let (id, register) = (
       RecordID("Task", "a"), FieldKey("register", .register)
     )
@@ -150,7 +150,7 @@ import Testing
 
   /// A message for somebody who has later saves of its author says so, even to its
   /// author.
-  @Test func aMessageTellsOfACopy() throws {
+  @Test func messageReportsCopy() throws {
     let save = ScriptStep.save(on: 0, [.touch(RecordID("Note", "a"))])
     let script = Script(
       deviceCount: 2,
@@ -163,7 +163,7 @@ import Testing
   }
 
   /// A fork has seen its original's saves, whether a token covers them or not.
-  @Test func whatIsForkedHasBeenSent() throws {
+  @Test func forkedSavesCountAsSent() throws {
     let save = ScriptStep.save(on: 0, [.touch(RecordID("Task", "a"))])
     let script = Script(
       deviceCount: 1,

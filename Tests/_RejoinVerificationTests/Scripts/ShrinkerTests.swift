@@ -6,7 +6,7 @@ import Testing
 @testable import _RejoinVerification
 
 @Suite struct ShrinkerTests {
-  @Test func aScriptIsCutToWhatTheFaultNeeds() throws {
+  @Test func shrinkerKeepsOnlyStepsOfFault() throws {
     /// A made-up fault: a purge of one device after a save of another that
     /// increments a counter.
     func fails(_ script: Script) -> Bool {
@@ -36,14 +36,14 @@ import Testing
     #expect(verbs.count == 1)
   }
 
-  @Test func aSoundScriptHasNoCounterexample() {
+  @Test func soundScriptHasNoCounterexample() {
     let script = ScriptGenerator.script(seed: 1, steps: 40)
     let found = World<ReplicaUnderTest>.counterexample(in: script)
     #expect(found == nil)
   }
 
   /// Whatever is wrong, ten lines are enough to show it.
-  @Test func aPrintedScriptIsShort() throws {
+  @Test func printedScriptIsShort() throws {
     try shorten(SpoiledReplica<WrongWinners>.self)
     try shorten(SpoiledReplica<ClaimedClocks>.self)
     try shorten(SpoiledReplica<ForgottenGaps>.self)
@@ -62,7 +62,7 @@ import Testing
     Issue.record("\(Replica.self) passes")
   }
 
-  @Test func whatRemainsIsSaidPlainly() {
+  @Test func shrinkerSimplifiesRemainingSteps() {
     /// Whether anybody may have heard of a save of another.
     func fails(_ script: Script) -> Bool {
       var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)

@@ -10,7 +10,7 @@ import Testing
   private static let seeds: Range<UInt64> =
     0..<(Tier.isNightly ? 40_000 : 1_000)
 
-  @Test func everyPartIsAsTheOracleSays() throws {
+  @Test func everyPartMatchesOracle() throws {
     var counts = try run(ReplicaUnderTest.self)
     counts += try run(FragmentingReplica.self)
     print("transfers: \(counts)")
@@ -26,7 +26,7 @@ import Testing
 
   /// The checkers notice a prefix that belongs to other records, without a copy of a
   /// device.
-  @Test func aPrefixOfOtherRecordsIsFound() {
+  @Test func checkersDetectPrefixOfOtherRecords() {
     #expect(finds(SpoiledReplica<KeptPrefixes>.self))
     #expect(finds(SpoiledReplica<TornPrefixes>.self))
     #expect(!finds(SpoiledReplica<Nothing>.self))

@@ -100,7 +100,7 @@ extension ScriptVerb {
   }
 
   /// A network in two halves lets nothing through between them.
-  @Test func aPartitionSeparates() {
+  @Test func partitionSeparatesHalves() {
     var planner = SimulationPlanner(
       seed: 0, scale: .quick, universe: .standard)
     planner.side = [0]
