@@ -264,7 +264,7 @@ import Testing
 
   /// A delta is either committed before the mark, or refused.
   @Test(arguments: Database.available)
-  func noRequestAddsRowsDuringErasure(_ database: Database) async throws {
+  func requestsAddNoRowsDuringErasure(_ database: Database) async throws {
     let (path, scope) = (self.path, self.scope)
     let hubs = [
       try await Hub(connections: 2) { try database.connect(path) },
