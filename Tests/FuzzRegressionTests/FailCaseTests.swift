@@ -6,11 +6,11 @@ import RejoinTesting
 import _RejoinVerification
 import Testing
 
-/// Inputs that failed when they were fuzzed do not fail again.
+/// Inputs that failed in the fuzzer do not fail again.
 @Suite struct FailCaseTests {
   init() throws { try Premises.check() }
 
-  /// The inputs that have failed, in one folder per target.
+  /// The inputs that failed, in one folder per target.
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Fuzz/FailCases")

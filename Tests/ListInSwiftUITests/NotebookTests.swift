@@ -10,7 +10,7 @@ import Testing
 
 @testable import ListInSwiftUI
 
-/// Tests the model of the article, and that the article has its code.
+/// The model of the article, and the code in the article.
 @MainActor
 @Suite(.timeLimit(.minutes(10))) struct NotebookTests {
   private let store: ReplicaStore
@@ -198,7 +198,7 @@ import Testing
     Task { [notebook] in await notebook.follow() }
   }
 
-  /// Writes two titles of one note, neither of which has seen the other.
+  /// Writes two concurrent titles of one note.
   private func makeConflict() async throws {
     try await store.save { $0[Note.self, "1"].title = "Oat milk" }
     try await other.save { $0[Note.self, "1"].title = "Soy milk" }
@@ -213,7 +213,7 @@ import Testing
     try await receiver.apply(decoding: delta.encoded())
   }
 
-  /// Waits until the model shows something, without polling.
+  /// Waits without polling until the model meets a condition.
   ///
   /// If the time limit cancels the test, the wait ends.
   private func until(_ condition: () -> Bool) async {
