@@ -20,7 +20,7 @@ import Testing
   private static let program = Bundle.module.bundleURL
     .deletingLastPathComponent().appending(path: "rejoin").path
 
-  /// Runs a shell command in which `rejoin` is the command.
+  /// Runs a shell command with a function `rejoin` that runs the command.
   private func shell(_ text: String, in folder: URL? = nil) throws -> Printed {
     try run(
       URL(filePath: "/bin/bash"),
@@ -90,8 +90,7 @@ import Testing
     #expect(!printed.text.isEmpty)
   }
 
-  /// A script in an article runs, and the last line of its output is the result
-  /// that the article expects.
+  /// The last line of the output is the result that the article shows.
   @Test func scriptOfGuideRuns() throws {
     let page = try String(
       contentsOf: Self.tests.deletingLastPathComponent().appending(
@@ -137,8 +136,10 @@ import Testing
     #expect(printed.code == 0, "\(printed.text)")
   }
 
-  /// A file that cannot be read or written is exit code 1 everywhere, with the
-  /// system's reason and without the type of an error.
+  /// A file that cannot be read or written causes exit code 1 in every
+  /// subcommand.
+  ///
+  /// The message contains the system's reason, but no type of an error.
   @Test(arguments: [
     ("replay no/such", "No such file or directory"),
     ("inspect no/such", "No such file or directory"),
@@ -192,7 +193,7 @@ import Testing
     process.arguments = ["simulate", "--nightly"]
     (process.standardOutput, process.standardError) = (output, output)
     try process.run()
-    // Written when interrupts are caught.
+    // The command prints this when it starts to catch interrupts.
     var text = output.fileHandleForReading.availableData
     Thread.sleep(forTimeInterval: 1)
     process.interrupt()

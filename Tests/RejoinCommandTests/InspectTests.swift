@@ -13,7 +13,7 @@ import Testing
     let json = try JSONSerialization.jsonObject(with: text)
     let content = NSMutableDictionary(
       dictionary: try #require(json as? [String: Any]))
-    // They divide a message into other parts.
+    // The two readers divide a message into different sections.
     content.removeObject(forKey: "sections")
     return content
   }

@@ -4,7 +4,7 @@ import Foundation
 import RejoinSQL
 import Testing
 
-/// `rejoin compare` on data that nobody has written for it.
+/// `rejoin compare` on data in the formats of other programs.
 @Suite struct OwnDataTests {
   private let folder: Folder
 
@@ -24,9 +24,10 @@ import Testing
     ],
   ]
 
-  /// Both sides changed records 1, in different fields, and 2, in the same one.
+  /// Both sides changed different fields of record 1 and the same field of
+  /// record 2.
   ///
-  /// Only one side deleted record 3, and only the other changed record 4.
+  /// One side deleted record 3, and the other side changed record 4.
   private func check(_ printed: Printed) {
     #expect(printed.code == 0, "\(printed.text)")
     #expect(printed.counts(of: "recordByServerTime") == [2, 2, 2])
@@ -54,7 +55,7 @@ import Testing
         }))
   }
 
-  /// They begin with the mark of UTF-8, as some editors write it.
+  /// The files start with a byte order mark, which some editors write.
   @Test func compareReadsJSONTables() throws {
     check(
       try compare(
@@ -99,7 +100,7 @@ import Testing
     #expect(alone.code == 2 && alone.text.contains("; there are 2,"))
   }
 
-  /// Names and keys that look alike, or that other text could be made of.
+  /// Names and keys that look alike or contain special characters.
   @Test func compareReadsTablesWithOddNames() throws {
     var paths: [String: String] = [:]
     for (place, name) in ["base", "mine", "theirs"].enumerated() {
@@ -129,7 +130,7 @@ import Testing
     }
   }
 
-  /// A key may be NULL in SQLite, and so be there twice.
+  /// A key may be NULL in SQLite, so two rows can have it.
   @Test func compareRefusesDuplicateKeys() throws {
     let path = folder.url.appending(path: "twice.sqlite").path
     let connection = try SQLiteConnection(opening: path)
@@ -200,7 +201,7 @@ import Testing
     #expect(csv.text.contains("latin.csv: the text is not UTF-8"))
   }
 
-  /// What one version has beside its records does not delete them.
+  /// Data that only one version has does not delete the records.
   @Test(arguments: [
     (
       #"{"a":{"x":1},"b":{"x":1}}"#, #"{"a":{"x":1},"b":{"x":2},"version":2}"#,
@@ -222,7 +223,7 @@ import Testing
     #expect(!printed.text.contains("deletes"), "\(printed.text)")
   }
 
-  /// What Core Data keeps for itself is nobody's edit.
+  /// Changes of Core Data's own columns and tables are not edits.
   @Test func compareIgnoresMetadataOfCoreData() throws {
     var paths: [String: String] = [:]
     for (place, name) in ["base", "mine", "theirs"].enumerated() {
@@ -248,8 +249,7 @@ import Testing
     #expect(printed.counts(of: "recordByServerTime") == [1, 1, 1])
   }
 
-  /// Kinds that are declared apply to every format, and what is not of its kind is
-  /// an error.
+  /// A value that is not of its declared kind is an error.
   @Test func declaredKindsApplyToEveryFormat() throws {
     func files(_ end: String, _ rows: [String]) throws -> [String] {
       try zip(["--base", "--mine", "--theirs"], rows).flatMap {
@@ -269,7 +269,7 @@ import Testing
       let printed = try compared(
         words + ["--kinds", "n=counter,t=set", "--format", "json"])
       #expect(printed.counts(of: "rejoin") == [0, 0, 0])
-      // Both sold one; one removed b, and the other inserted c.
+      // Both sides sold one. One side removed b, and the other inserted c.
       #expect(
         printed.counts(of: "changedKeys") == [2, 1, 2], "\(printed.text)")
       let story = try compared(
@@ -338,7 +338,7 @@ import Testing
     #expect(lines.prefix(24).allSatisfy { $0.count <= 80 })
   }
 
-  /// A page replaces pages, and nothing else.
+  /// A page does not replace other files.
   @Test func pageReplacesOnlyPages() throws {
     let states = try folder.write(
       #"{"base":{"a":1},"mine":{"a":2},"theirs":{"a":3}}"#, to: "s.jsonl")

@@ -9,7 +9,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
   let name: String
   /// The line after the schema and one save.
   let line: String
-  /// A part of the message that tells what to do.
+  /// A part of the message's remedy.
   let hint: String
 
   init(_ name: String, _ line: String, says hint: String) {

@@ -3,8 +3,10 @@
 import Foundation
 import Testing
 
-/// If standard output cannot be written to, every subcommand ends with a message
-/// and exit code 1, except quietly if its reader is gone.
+/// If standard output cannot be written, every subcommand ends with a message
+/// and exit code 1.
+///
+/// If the reader closed the pipe, it ends without a message.
 @Suite struct StandardOutputTests {
   private static let tests = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -31,7 +33,7 @@ import Testing
     let complaint: String
   }
 
-  /// Runs the command in a shell, which redirects its files.
+  /// Runs the command in a shell with redirections.
   private func run(_ words: [String], _ redirection: String) throws -> Outcome {
     let process = Process()
     let complaint = Pipe()
@@ -71,7 +73,7 @@ import Testing
     #expect(outcome.complaint.split(separator: "\n").count == 1)
   }
 
-  /// A reader that wants no more, such as `head`, ends the command quietly.
+  /// A reader such as `head` closes the pipe early.
   @Test(arguments: commands)
   func closedPipeEndsCommandQuietly(command: [String]) throws {
     let outcome = try run(command, "")
@@ -90,8 +92,7 @@ import Testing
     expectFailure(try run(command, ">/dev/full"), "No space left on device")
   }
 
-  /// If standard error is closed, too, the message is lost and the exit code
-  /// remains.
+  /// Without standard error, the message is lost.
   @Test func closedErrorOutputKeepsExitCode() throws {
     #expect(try run(["sing"], "2>&-").exitCode == 2)
     #expect(try run(["replay", "no/such/file"], "2>&1").exitCode == 1)

@@ -7,7 +7,7 @@ import RejoinStore
 import RejoinTesting
 import Testing
 
-/// What `rejoin store` prints.
+/// The output of `rejoin store`.
 @Suite struct StoreCommandTests {
   private struct Note: Entity {
     let title = register("title", of: String.self)

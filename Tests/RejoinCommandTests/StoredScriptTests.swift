@@ -51,7 +51,7 @@ import Testing
       #expect(summary.scopes.map(\.openings) == [openings])
       #expect(summary.scopes.first?.replica.recordCount == 1)
     }
-    // They are not taken for those of another run.
+    // A second run does not use the stores of the first one.
     let error = #expect(throws: ScriptError.self) {
       try lines(of: text, in: ScriptStores(in: folder.path))
     }
@@ -69,7 +69,7 @@ import Testing
       error?.description.contains("cannot be created: Not a directory") == true)
   }
 
-  /// What was only in memory is gone.
+  /// A context exists only in memory.
   @Test func crashDiscardsContexts() throws {
     let text = """
       \(Self.schema)

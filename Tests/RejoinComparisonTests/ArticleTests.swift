@@ -14,8 +14,8 @@ struct ReadOnly: Contender {
   }
 }
 
-/// The code of the landing page is compiled here, block by block, and ends as
-/// the page says.
+/// Compiles the code of the landing page, block by block, and checks its
+/// results.
 @Suite struct ArticleTests {
   @Test func resultsEqualThoseOfPage() throws {
     var phone = Episode.Edit("phone", at: 1000)
@@ -71,7 +71,7 @@ struct ReadOnly: Contender {
     }
   }
 
-  /// The text without indentation, so that code may stand in a function.
+  /// Returns the lines without indentation, because the code is in functions.
   private func lines(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.drop { $0 == " " } }.joined(separator: "\n")

@@ -6,7 +6,7 @@ import Testing
 @testable import RejoinComparison
 
 @Suite struct WorkloadTests {
-  /// Each edit changes what its author sees: nobody can lose what is no change.
+  /// An edit without a change could not be lost.
   @Test(arguments: [Workload.calm, .busy, .hostile])
   func everyEditChangesItsFields(workload: Workload) {
     var workload = workload
@@ -71,7 +71,8 @@ import Testing
     }
   }
 
-  /// After contact, all begin with one record, which has the edits of all.
+  /// After contact, all devices start with one record, which has the edits of
+  /// all devices.
   @Test func contactSharesEditsOfAllDevices() {
     var workload = Workload.busy
     (workload.episodes, workload.skew, workload.deletions) = (20, 0, 0)
@@ -96,7 +97,7 @@ import Testing
     }
   }
 
-  /// On a calm day few edits meet: about one in eight fields that are touched.
+  /// In a calm workload, few edits meet: about one in eight changed fields.
   @Test func calmEpisodesSeldomConflict() {
     let episodes = Workload.calm.generate()
     var (touched, contested) = (0, 0)
@@ -121,7 +122,7 @@ import Testing
     }
   }
 
-  /// The only field is not chosen a second time.
+  /// The workload does not choose the only field a second time.
   @Test func contentionChoosesNoFieldTwice() {
     var workload = Workload.busy
     (workload.fields, workload.contention) = (1, 1e-9)

@@ -63,7 +63,6 @@ import Testing
     #expect(Date(timeIntervalSince1970: .nan).fieldValue == .date(.min))
   }
 
-  /// What is read back is what is written again.
   @Test func storedDatesRoundTrip() throws {
     for microseconds in stride(
       from: 1_750_000_000_000_000 as Int64, to: 1_750_000_000_002_000, by: 7)

@@ -8,7 +8,7 @@ import Testing
 @Suite(
   "claim 8: counters that are stored as results lose what others counted")
 struct CountersAsResultsTests {
-  /// The counter on each device at the end, under every strategy.
+  /// Returns the counters of the devices at the end, under every strategy.
   private func ends(
     _ example: WorkedExample, _ field: String
   ) throws -> [String: Set<Int64>] {

@@ -48,8 +48,8 @@ import Testing
     }
   }
 
-  /// Apple's sample keeps one whole record, deletes without a check, and saves a
-  /// deleted record again.
+  /// Apple's sample keeps one whole record, deletes without a check, and can
+  /// save a deleted record again.
   @Test func sampleKeepsLaterWholeRecord() {
     let sample = SyncEngineSample()
     var episode = Episode(
@@ -77,7 +77,9 @@ import Testing
     #expect(sample.outcome(of: deletion).states == [nil])
   }
 
-  /// The two readings of what a container sends are the ends of a bracket.
+  /// A container may send whole records or only changed properties.
+  ///
+  /// The two results are the bounds of its losses.
   @Test func savedContainerIsByRecordOrByProperty() throws {
     let episode = Episode(
       ["x": .text("old"), "y": .text("old")],
@@ -114,7 +116,7 @@ import Testing
     #expect(losses.isLossless && losses.kept == 3)
   }
 
-  /// A clear is a write: it stays, and what it replaces is listed.
+  /// A clear stays, and the replaced value is listed.
   @Test func handlerTreatsClearAsWrite() {
     let base: PlainRecord = ["x": .text("old")]
     let clear: (inout Episode.Edit) -> Void = { $0.clear = ["x"] }
@@ -126,7 +128,7 @@ import Testing
       of: Episode(base, ("a", clear), ("b", write)))
     #expect(written.states == [["x": .text("B")]])
     #expect(written.kept == ["x": [nil]])
-    // Its own write of what it had fetched is a write, too.
+    // A write of the fetched value counts as a write.
     let again = ThreeWayHandler().outcome(
       of: Episode(
         base, ("a", write), ("b", { $0.set["x"] = "C" }),
@@ -190,7 +192,7 @@ import Testing
         == [["n": .count(15)]])
   }
 
-  /// A tag is checked, and the queue behind a refused save waits.
+  /// The server checks a tag, and the saves behind a refused one wait.
   @Test func refusedSaveBlocksLaterSaves() {
     let episode = Episode(
       ["x": .text("old"), "y": .text("old")], ("a", { $0.set["x"] = "A" }),
@@ -218,7 +220,7 @@ import Testing
     #expect(try outcome(.merge).kept["x"] == [.text("A"), .text("B")])
     #expect(try outcome(.manual).states == [a, a])
     #expect(try outcome(.manual).kept["x"]?.contains(.text("B")) == true)
-    // In a conflict, these drop the edits of counters, too.
+    // In a conflict, these policies also drop the edits of counters.
     let server: PlainRecord = ["x": .text("A"), "n": .count(7)]
     #expect(try outcome(.rollback).states == [server, server])
     #expect(
@@ -256,7 +258,7 @@ import Testing
     #expect(outcome.states[0]?["x"] == .text("A"))
   }
 
-  /// A tag changes with each save, and a row's version with the row.
+  /// A save changes the tag, and a write changes the row's version.
   @Test func rewrittenValuesCountAsWrites() {
     let base: PlainRecord = ["x": .text("old"), "s": .texts("a")]
     let episode = Episode(
@@ -279,7 +281,8 @@ import Testing
     #expect(IfServerRecordUnchanged().outcome(of: episode).waiting == ["b"])
     #expect(Container(.error).outcome(of: episode).waiting == ["b"])
     #expect(ColumnVersion().outcome(of: episode).states == [new])
-    // Neither is written: the removal has seen all that there is.
+    // Automerge writes neither edit of a, because the values are equal. The
+    // removal of b saw the only element.
     let automerge = AutomergeLike().outcome(of: episode)
     #expect(automerge.states == [["x": .text("new")]])
     #expect(automerge.kept == ["x": [.text("new")]])

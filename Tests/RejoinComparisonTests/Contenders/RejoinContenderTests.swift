@@ -40,7 +40,7 @@ import Testing
     return workload.generate()
   }
 
-  /// A sabotaged join that ignores what the other side has seen and superseded.
+  /// A faulty join that ignores the saves that the other side superseded.
   @Test func oracleDetectsForgottenRemovals() throws {
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
@@ -54,8 +54,8 @@ import Testing
     #expect(losses.counterUnits == 0 && losses.lost > 0)
   }
 
-  /// A sabotaged join that treats everything on this side as superseded on the
-  /// other.
+  /// A faulty join that treats all local values as superseded by the other
+  /// side.
   @Test func oracleDetectsDroppedConcurrentWrites() throws {
     let all = VectorClock.claimingEverything
     let sabotaged = RejoinContender { delta in
@@ -75,7 +75,7 @@ import Testing
     #expect(losses.addsLost > 0)
   }
 
-  /// A sabotaged join that makes deletions cover every edit.
+  /// A faulty join whose deletions cover every edit.
   @Test func oracleDetectsDeletionsThatCoverUnseenEdits() throws {
     let all = VectorClock.claimingEverything
     let sabotaged = RejoinContender { delta in
@@ -98,7 +98,7 @@ import Testing
     #expect(losses.recordsWrong + losses.disagreements > 0)
   }
 
-  /// A sabotaged join that loses increments.
+  /// A faulty join that loses increments.
   @Test func oracleDetectsLostIncrements() throws {
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
@@ -115,7 +115,7 @@ extension Delta {
   fileprivate func damaged(_ damage: (FieldState) -> FieldState) -> Delta {
     let changes = changes.map { change in
       var change = change
-      // What has seen no save cannot be sent.
+      // A field without a save cannot be sent.
       change.fields = change.fields.mapValues(damage)
         .filter { !$0.value.clock.isEmpty }
       return change

@@ -21,7 +21,7 @@ import Testing
     #expect(episode.losses(["n": .count(10)]) == ["lost": 2, "units": 2])
   }
 
-  /// No number of missing changes explains this.
+  /// No set of missing changes explains these values.
   @Test func unexplainedErrorLosesAllChanges() {
     let episode = Episode(
       ["n": .count(10)], kinds: kinds,
@@ -84,7 +84,7 @@ import Testing
     #expect(episode.losses(["n": .count(4)]) == ["lost": 1, "units": 2])
   }
 
-  /// The sums of so many devices are too many to search.
+  /// So many devices have too many sums to search.
   @Test func searchIsBounded() {
     var episode = Episode([:], kinds: kinds)
     for device in 0..<40 {

@@ -23,7 +23,7 @@ import Testing
         == ["lost": 1, "excess": 1, "base": 1, "wrong": 1])
   }
 
-  /// The other rule, under which the deletion must stay and the edit does not count.
+  /// The deletion must stay, and the edit does not count.
   @Test func deletionWinsUnderDeleteWins() {
     let episode = Episode(
       base, ("a", { $0.set["name"] = "A" }), ("b", { $0.isDeletion = true }))
@@ -99,7 +99,7 @@ import Testing
     #expect(verdict.words.map(\.device) == ["a", "b"])
   }
 
-  /// The edits of a blocked device wait, and what has arrived is judged.
+  /// The oracle judges only received edits.
   @Test func changesOfBlockedDeviceWait() {
     let episode = Episode(
       ["n": .count(0), "x": .text("old")], kinds: ["n": .counter],

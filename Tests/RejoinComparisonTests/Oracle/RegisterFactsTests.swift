@@ -23,7 +23,7 @@ import Testing
     #expect(contested.losses([:]) == ["lost": 2, "excess": 1])
   }
 
-  /// Both made the same change, and showing it once shows both.
+  /// Both devices made the same change, so one value shows both.
   @Test func equalChangesAreShownByOneValue() {
     let episode = Episode(
       ["name": .text("old")],
