@@ -205,7 +205,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     #expect(error.line == 6)
     #expect(error.reason.contains(script.hint), "\(error)")
     #expect("\(error)".hasPrefix("line 6: "))
-    #expect(result.printed == [Self.shown], "what came before stands")
+    #expect(result.printed == [Self.shown], "earlier lines are printed")
   }
 
   @Test func resolveRefusesCounters() throws {

@@ -5,8 +5,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// The code of the documentation's pages is compiled here, block by block, and
-/// ends as the pages say.
+/// Compiles the code of the articles, block by block, and checks its results.
 @Suite struct ArticleTests {
   struct Contact: Entity {
     let name = register("name", of: String.self)
@@ -23,7 +22,7 @@ import Testing
       wallClock: WallClock { time }, makeDeviceID: { DeviceID(99) })
   }
 
-  /// The other device writes a phone number, and we receive it.
+  /// The other device writes a phone number, and `replica` receives it.
   private func otherWrites(_ phone: String) throws {
     try other.save { $0[Contact.self, "ada"].phone = phone }
     if let delta = other.delta(since: replica.version) { replica.apply(delta) }
@@ -237,7 +236,7 @@ import Testing
   }
 }
 
-/// Every block of code in a page stands in this file, line by line.
+/// This file contains every block of code of the articles.
 @Suite struct ArticleCodeTests {
   @Test(arguments: ["RejoinPolicies", "ShowingAndResolvingConflicts"])
   func pageCodeIsCompiled(page: String) throws {
@@ -257,7 +256,7 @@ import Testing
     }
   }
 
-  /// The text without indentation, so that code may stand in a function.
+  /// Returns the lines without indentation, because the code is in functions.
   private func lines(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.drop { $0 == " " } }.joined(separator: "\n")

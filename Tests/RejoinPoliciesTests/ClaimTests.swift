@@ -4,8 +4,9 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// The context edits the name and the phone; the other device, the phone and
-/// the address.
+/// The context edits the name and the phone.
+///
+/// The other device edits the phone and the address.
 private struct Contest {
   static let id = RecordID("Person", "taylor")
   static let name = FieldKey("name", .register)
@@ -32,7 +33,7 @@ private struct Contest {
     scene.receive()
   }
 
-  /// The name, the phone and the address, as the store has them.
+  /// The stored name, phone and address.
   var stored: [Value?] {
     [Self.name, Self.phone, Self.address].map {
       scene.mine.recordForEditing(Self.id)[$0].value
@@ -75,7 +76,7 @@ struct TrumpClaim {
   }
 }
 
-@Suite("claim 5: overwrite takes all of mine, rollback none of it")
+@Suite("claim 5: overwrite writes every property, rollback discards all edits")
 struct WholeObjectClaim {
   @Test func overwriteReplacesUncontestedFields() throws {
     let contest = try Contest(.overwrite)
@@ -103,13 +104,13 @@ struct PolicyPerContextClaim {
       $0.apply(.write("since"), to: Contest.phone, of: Contest.id)
     }
     try contest.context.save()
-    #expect(contest.stored[1] == "since", "the store trumps in the first")
+    #expect(contest.stored[1] == "since", "the store wins in the first")
     try second.save()
-    #expect(contest.stored[1] == "second", "the object in the second")
+    #expect(contest.stored[1] == "second", "the object wins in the second")
   }
 }
 
-@Suite("claim 7: without refreshing, a context shows what it fetched")
+@Suite("claim 7: a context without a refresh shows the fetched values")
 struct RefreshClaim {
   @Test func contextIsStaleUntilRefresh() throws {
     let contest = try Contest(.error)
@@ -120,7 +121,7 @@ struct RefreshClaim {
     #expect(shown(Contest.address) == "fetched", "stale")
     context.refresh()
     #expect(shown(Contest.address) == "theirs")
-    #expect(shown(Contest.phone) == "mine", "what was edited stays")
+    #expect(shown(Contest.phone) == "mine", "the edited value stays")
   }
 
   @Test func automaticMergingKeepsContextCurrent() throws {
@@ -131,7 +132,7 @@ struct RefreshClaim {
   }
 }
 
-@Suite("claim 22: strategies do what their names say")
+@Suite("claim 22: policies have the effect that their names promise")
 struct StrategyClaim {
   @Test func serverWins() throws {
     let contest = try Contest(.serverWins)
@@ -139,7 +140,7 @@ struct StrategyClaim {
     #expect(contest.stored == ["fetched", "theirs", "theirs"])
   }
 
-  /// The clock of the other device is right, or a day ahead.
+  /// The clock of the other device is correct, or ahead by a day.
   @Test(arguments: [(Int64(5000), "mine"), (86_400_000, "theirs")])
   func lastWriteWinsComparesTimes(_ clock: Int64, _ winner: String) throws {
     let scene = try Scene.withItem(otherClock: clock)
@@ -147,7 +148,7 @@ struct StrategyClaim {
     try scene.otherEdits(Key.name, .write("theirs"))
     let report = try context.save()
     #expect(scene.item?.name == winner && scene.nameConflicts == [])
-    #expect(report.dropped.count == 1, "the other is reported")
+    #expect(report.dropped.count == 1, "the other value is reported")
   }
 
   @Test func manualQueuesConflicts() throws {
@@ -171,7 +172,7 @@ struct StrategyClaim {
   }
 }
 
-@Suite("claim 23: pending changes outlive what arrives, and go out later")
+@Suite("claim 23: pending changes survive older rows and are sent later")
 struct PendingClaim {
   @Test func olderRowsDoNotOverwritePendingEdits() throws {
     let scene = try Scene.withItem(otherClock: 1)
@@ -194,7 +195,7 @@ struct PendingClaim {
   }
 }
 
-@Suite("claim 24: the second insert does not wipe what it lacks")
+@Suite("claim 24: a second insert does not erase an expensive field")
 struct UniqueKeyClaim {
   private static let ann = RecordID("Person", "a@b.c")
   private static let name = FieldKey("name", .register)

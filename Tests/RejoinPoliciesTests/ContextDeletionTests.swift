@@ -69,7 +69,7 @@ import Testing
     #expect(report.dropped.map(\.field) == [Key.name])
   }
 
-  /// A refresh shows the note, and the edited name stays as it was fetched.
+  /// A refresh shows the note, but not a new value of the edited name.
   @Test(arguments: [true, false])
   func deletionDoesNotCoverUnshownSave(isOther: Bool) throws {
     let scene = try Scene.withItem()
@@ -112,7 +112,7 @@ import Testing
     #expect(report.deletedRecords == [Scene.item])
     #expect(
       report.survivingRecords[Scene.item]?.map(\.device) == [DeviceID(2)],
-      "and the report says what keeps the record")
+      "the report lists the save that keeps the record")
   }
 
   @Test func editsBeforeDeletionAreNotWritten() throws {
@@ -179,8 +179,8 @@ import Testing
     #expect(try context.save().dot == nil)
   }
 
-  /// A context on a record that was deleted when it was fetched, and that an
-  /// update has brought back since.
+  /// Returns a context that fetched a deleted record, which an update then
+  /// restored.
   private func revivedContext(
     _ scene: Scene, _ policy: MergePolicy
   ) throws -> EditingContext {

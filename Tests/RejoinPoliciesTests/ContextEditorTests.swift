@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Contexts use the same editors as saves, and reading includes the edits.
+/// Contexts use the editors of saves, and reading includes the edits.
 @Suite struct ContextEditorTests {
   @Test func contextReadsSetsAndLedgers() throws {
     let scene = try Scene.withItem()

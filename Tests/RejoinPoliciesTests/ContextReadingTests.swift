@@ -17,7 +17,7 @@ private struct Gauge: Entity {
   let hits = register("hits", of: Int64.self, fallingBackTo: .counter { $0 })
 }
 
-/// What a context shows of a field.
+/// The values that a context shows.
 @Suite struct ContextReadingTests {
   private let replica = Replica(
     device: DeviceID(1), schema: [Gauge.self], wallClock: WallClock { 1000 },

@@ -4,9 +4,9 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Which changes conflict with a deletion, by either side.
+/// The changes that conflict with a deletion by either side.
 @Suite struct DeletionConflictTests {
-  /// Changes by the other device that no register shows.
+  /// Changes of the other device that no register shows.
   private static let moves: [(FieldKey, FieldEdit)] = [
     (Key.qty, .count(by: 1)), (Key.tags, .inserting("a")),
     (Key.log, .appending(1)), (Key.name, .write("base")),
@@ -23,7 +23,7 @@ import Testing
     guard case .conflict(let conflict)? = error else { return }
     let others = conflict.conflicts.first?.others ?? []
     #expect(others == (key == Key.name ? [] : [key]))
-    // An equal value that was written again changed nothing that is shown.
+    // A second write of an equal value changes no shown value.
     let changed = key == Key.name ? "Item/1. " : "Item/1.\(key.name). "
     #expect(conflict.description.contains("fetched: \(changed)"))
     #expect(scene.mine.exists(Scene.item) && context.hasChanges)
@@ -141,8 +141,10 @@ import Testing
     #expect(!scene.mine.exists(Scene.item))
   }
 
-  /// A write brings the record back with its fields: under `overwrite`, they are
-  /// then as the context shows them, also those that the context has cleared.
+  /// A write restores the record with its fields.
+  ///
+  /// Under `overwrite`, they equal those of the context, including cleared
+  /// fields.
   @Test func overwriteOfDeletedRecordEqualsContext() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .overwrite)

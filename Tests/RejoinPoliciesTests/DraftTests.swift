@@ -211,7 +211,7 @@ import Testing
     #expect(scene.nameConflicts.count == 1)
     var draft = scene.mine.draft(of: Item.self, key: "1")
     draft.name = shown
-    #expect(!draft.hasChanges, "writing a shown value back is no edit")
+    #expect(!draft.hasChanges, "writing a shown value back is not an edit")
     draft.resolve(\.name, with: shown)
     draft.name = shown
     #expect(draft.hasChanges)
@@ -231,7 +231,7 @@ import Testing
     #expect(scene.nameConflicts == ["later"])
   }
 
-  /// Also one with the shown value, which the user chose.
+  /// The user may also choose the shown value.
   @Test(arguments: ["mine", "base"])
   func rollbackReportsDroppedResolution(with choice: String) throws {
     let scene = try Scene.withItem()

@@ -31,7 +31,7 @@ import Testing
     let (dropped, kept) = try #require(try drop(policy, scene))
     #expect(dropped.value == "mine")
     #expect(dropped.device == DeviceID(1))
-    #expect(dropped.time == nil, "it was never saved")
+    #expect(dropped.time == nil, "the edit was never saved")
     #expect(kept.value == "theirs")
     #expect(kept.device == DeviceID(2))
     #expect(kept.time?.milliseconds == 7000)
@@ -102,7 +102,7 @@ import Testing
     #expect(report.conflicts.first?.contested.isEmpty == true)
   }
 
-  /// The save brings the record back with the values of the context.
+  /// The save restores the record with the values of the context.
   @Test func overwriteOfDeletedRecordReportsUnseenEdits() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.overwrite)
@@ -144,8 +144,7 @@ import Testing
     #expect(scene.item == nil)
   }
 
-  /// The increment brings the record back with its name, so unsetting the name
-  /// was not kept.
+  /// The increment restores the record with its name, so the unset is dropped.
   @Test func unsetOfRevivedRecordIsReported() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(

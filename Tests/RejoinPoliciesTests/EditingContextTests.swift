@@ -77,7 +77,7 @@ import Testing
     #expect(try context.save().names == ["name"])
   }
 
-  /// In both orders of the two fields.
+  /// The fields have both orders.
   @Test(arguments: ["note", "later"], [Key.note, Key.name])
   func writeDoesNotChangeFieldWithVariant(
     _ variant: String, _ key: FieldKey

@@ -4,8 +4,8 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// What each policy does with edits of counters, sets and ledgers in a
-/// conflict.
+/// The result of edits of counters, sets and ledgers in a conflict under a
+/// policy.
 struct EditsRow: Sendable, CustomTestStringConvertible {
   let policy: MergePolicy
   let qty: Int64

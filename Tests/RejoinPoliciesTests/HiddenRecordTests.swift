@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Edits of a record that was deleted meanwhile, if deletions win.
+/// Edits of a record that another save deleted, if deletions win.
 @Suite struct HiddenRecordTests {
   private struct Guest: Entity {
     let deletions = DeletionRule.deleteWins
@@ -69,7 +69,7 @@ import Testing
     let report = try context.commit(&draft)
     #expect(report.hiddenRecords == [id])
     #expect(context.pendingConflicts.map(\.record) == [id])
-    // The resolution has seen the deletion.
+    // The resolution saw the deletion.
     #expect(try context.resolve(id, [name: "Ada L."]).hiddenRecords == [])
     #expect(replica[Guest.self, "1"]?.name == "Ada L.")
   }

@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// `lastWriteWins` compares the store's write with the one that the save makes.
+/// `lastWriteWins` compares the store's write with that of the save.
 @Suite struct LastWriteWinsTests {
   private static let day: Int64 = 86_400_000
 
@@ -22,10 +22,10 @@ import Testing
     let scene = try Scene.withItem(otherClock: 9000)
     let report = try contest(scene, key)
     #expect(scene.stored(key).value == "mine")
-    #expect(scene.stored(key).writes.count == 1, "the other is dropped")
+    #expect(scene.stored(key).writes.count == 1, "the other write is dropped")
     guard case .value(let dropped, let kept)? = report.dropped.first?.content
     else {
-      Issue.record("the other is not reported")
+      Issue.record("the other write is not reported")
       return
     }
     #expect(dropped.value == "theirs" && dropped.device == DeviceID(2))

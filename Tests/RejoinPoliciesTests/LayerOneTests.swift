@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Receiving a delta joins it; no policy is consulted.
+/// Receiving a delta joins it without a policy.
 @Suite struct LayerOneTests {
   @Test(arguments: MergePolicy.named)
   func receivingConsultsNoPolicy(_ policy: MergePolicy) throws {

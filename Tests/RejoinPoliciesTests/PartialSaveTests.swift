@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// If one record cannot be saved, the others are.
+/// If a record cannot be saved, the others are saved.
 @Suite struct PartialSaveTests {
   private func fullCounter(_ scene: Scene, _ key: String) throws {
     for _ in 0..<2 {

@@ -4,14 +4,14 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// A row of the worked example: how the record must end under a policy.
+/// A row of the worked example: the record under a policy after the save.
 struct PersonRow: Sendable, CustomTestStringConvertible {
   let policy: MergePolicy
   let name: String
   let address: String
   let phone: String
   let written: [String]
-  /// The values that stay beside the phone number shown.
+  /// The siblings of the shown phone number.
   var beside: [String] = []
 
   var testDescription: String { policy.name }
@@ -24,7 +24,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
   static let mine = "1-800-275-2273"
   static let store = "(650) 253-0000"
 
-  /// Every policy that does not throw.
+  /// The rows of all policies that do not throw.
   static let all = [
     PersonRow(
       policy: .mergeByPropertyStoreTrump, name: jones, address: sesame,

@@ -17,7 +17,7 @@ import Testing
     FieldDifference(field: field, base: base, mine: mine, store: store)
   }
 
-  /// The outcomes for fields that are clean, dirty, changed, and both.
+  /// Returns the outcomes for fields that are clean, dirty, changed, and both.
   private func outcomes(
     _ policy: MergePolicy, insertion: Bool = false
   ) -> [FieldOutcome?] {

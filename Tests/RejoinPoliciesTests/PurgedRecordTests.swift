@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Contexts and drafts of records that were deleted and purged since.
+/// Contexts and drafts of records that a later save deleted and purged.
 @Suite struct PurgedRecordTests {
   /// Policies that write nothing if the store deleted the record.
   private static let yielding: [MergePolicy] = [
@@ -38,7 +38,7 @@ import Testing
     #expect(context.fetch(Item.self, key: "1").name == "mine")
     // The other record is saved.
     #expect(scene.mine[Item.self, "2"]?.name == "other")
-    // A plain save creates the record again, and then nothing is refused.
+    // After a save created the record again, the context can save.
     try scene.mine.save { $0[Item.self, "1"].note = "new" }
     try context.save()
     #expect(scene.item?.name == "mine")
@@ -108,7 +108,7 @@ import Testing
     #expect(scene.item == nil)
   }
 
-  /// A draft from before the purge did not see that the fields are empty.
+  /// A draft from before the purge did not show that the fields are empty.
   @Test func draftRecreatesPurgedRecord() throws {
     let scene = try Scene.withItem()
     try purge(scene, drops: false)

@@ -5,10 +5,10 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Under `manual`, a deletion in conflict is queued, and the queue can be
-/// stored.
+/// Deletions in conflict that the `manual` policy queues, and stored queues.
 @Suite struct QueuedDeletionTests {
-  /// A context whose deletion was queued because of a concurrent increment.
+  /// Returns a context whose deletion was queued because of a concurrent
+  /// increment.
   private func queued(_ scene: Scene) throws -> EditingContext {
     let context = EditingContext(scene.mine, mergePolicy: .manual)
     context.delete(Scene.item)
@@ -19,7 +19,7 @@ import Testing
     return context
   }
 
-  /// Another context, after another launch.
+  /// Returns the conflicts after another launch.
   private func reopened(_ context: EditingContext) throws -> [EditConflict] {
     let bytes = try JSONEncoder().encode(context.pendingConflicts)
     return try JSONDecoder().decode([EditConflict].self, from: bytes)

@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// A context and a register declared as `lww`: `theme` in ``Item``.
+/// A context with a register declared as `lww`: `theme` in ``Item``.
 @Suite struct QuietRegisterContextTests {
   @Test(arguments: MergePolicy.named)
   func changeInStoreCausesNoConflict(_ policy: MergePolicy) throws {

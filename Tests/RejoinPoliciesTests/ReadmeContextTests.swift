@@ -5,7 +5,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// The README's example of an editing context is compiled.
+/// Compiles the README's example of an editing context.
 @Suite struct ReadmeContextTests {
   private struct Person: Entity {
     let phone = register("phone", of: String.self)

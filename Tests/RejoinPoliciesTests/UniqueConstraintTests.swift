@@ -4,7 +4,8 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// If record IDs are derived from a unique key, two creations are one record.
+/// Record IDs that are derived from a unique key, so two creations are one
+/// record.
 @Suite struct UniqueConstraintTests {
   private func insertingContext(
     _ scene: Scene, _ policy: MergePolicy

@@ -4,11 +4,10 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// A save of a context does not supersede a sibling that the context had not
-/// shown.
+/// The save of a context does not supersede a sibling that the context did not
+/// show.
 @Suite struct UnseenSiblingTests {
-  /// A third device's write, concurrent with all others, arrives after the
-  /// fetch.
+  /// Receives a concurrent write of a third device after the fetch.
   private func thirdWrites(
     _ name: String, to scene: Scene, at time: Int64
   ) throws {

@@ -4,8 +4,9 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// In a context, the verbs on a record apply in their order: a write after a
-/// deletion creates the record again.
+/// In a context, verbs apply in their order.
+///
+/// A write after a deletion creates the record again.
 @Suite struct VerbOrderTests {
   /// Deletes the item, then sets its name and counts.
   private func recreating(
@@ -31,7 +32,7 @@ import Testing
     #expect(scene.stored(Key.log).total == 0)
     #expect(report.names == ["name"] && report.deletedRecords == [Scene.item])
     #expect(report.conflicts.isEmpty && report.dropped.isEmpty)
-    #expect(report.survivingRecords.isEmpty, "it is meant to be there")
+    #expect(report.survivingRecords.isEmpty, "the record exists intentionally")
     scene.send()
     #expect(scene.other.recordForEditing(Scene.item)[Key.name].value == "again")
     #expect(scene.other.recordForEditing(Scene.item)[Key.note].value == nil)
@@ -168,7 +169,7 @@ import Testing
     try scene.otherEdits(Key.qty, .count(by: 100))
     let report = try context.save()
     #expect(scene.stored(Key.name).value == "again")
-    #expect(scene.stored(Key.note).value == "theirs", "it was not shown")
+    #expect(scene.stored(Key.note).value == "theirs", "the note was not shown")
     #expect(scene.stored(Key.qty).count == 102)
     #expect(scene.stored(Key.tags).elements.isEmpty)
     #expect(report.dropped.isEmpty)

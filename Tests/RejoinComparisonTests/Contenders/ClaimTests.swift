@@ -6,7 +6,7 @@ import Testing
 @testable import RejoinComparison
 
 @Suite(
-  "claim 8: counters that are stored as results lose what others counted")
+  "claim 8: counters stored as results lose edits of other devices")
 struct CountersAsResultsTests {
   /// Returns the counters of the devices at the end, under every strategy.
   private func ends(
@@ -47,7 +47,7 @@ struct CountersAsResultsTests {
 }
 
 @Suite(
-  "claim 13: of a record of 20 attributes, one edit loses 19 innocent ones")
+  "claim 13: in a record of 20 attributes, one edit loses 19 innocent ones")
 struct InnocentAttributesTests {
   private static let attributes = (1...20).map { "attribute\($0)" }
 

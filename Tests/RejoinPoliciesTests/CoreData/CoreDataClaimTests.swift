@@ -7,7 +7,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-@Suite("claim 24: the second insert does not wipe what it lacks, in Core Data")
+@Suite("claim 24: in Core Data, a second insert erases no expensive field")
 struct CoreDataUniqueKeyClaim {
   @Test func photoAndRelationshipsStay() throws {
     let scene = Scene(.mergeNonNil)
@@ -32,7 +32,7 @@ struct CoreDataUniqueKeyClaim {
   }
 }
 
-@Suite("claim 25: the policy calls super, and no conflict stops the others")
+@Suite("claim 25: the policy calls super, and one conflict stops no other")
 struct CoreDataSuperClaim {
   /// Two people in the store.
   ///
@@ -77,7 +77,7 @@ struct CoreDataSuperClaim {
     try policy.resolve(optimisticLockingConflicts: conflicts)
     #expect(
       scene.mine.conflictsWithTheStore.isEmpty,
-      "super leaves what was resolved as it is")
+      "super does not change resolved conflicts")
   }
 
   @Test func resolvedConflictIsNotResolvedAgain() throws {

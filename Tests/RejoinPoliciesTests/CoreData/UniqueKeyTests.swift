@@ -8,7 +8,7 @@ import Testing
 
 /// Two objects are inserted under one unique key.
 @Suite struct UniqueKeyTests {
-  /// A person with every property, inserted by the other context.
+  /// Inserts a person with every property in the other context.
   private func insertFull(
     _ scene: Scene, in context: NSManagedObjectContext
   ) -> NSManagedObject {
@@ -30,7 +30,7 @@ import Testing
     return full
   }
 
-  /// The same person without the photo, and with other relationships.
+  /// Inserts the person without the photo and with other relationships.
   private func insertBare(_ scene: Scene) -> NSManagedObject {
     let bare = scene.insert(
       scene.person, in: scene.mine, ["email": "a@b.c", "name": "Ann"])
@@ -54,7 +54,8 @@ import Testing
     }
   }
 
-  /// The name, which both contexts set, and the badge, which only `mine` set.
+  /// Checks the name, which both contexts set, and the badge, which only `mine`
+  /// set.
   private func expectMerged(_ scene: Scene, _ policy: MergePolicy) throws {
     #expect(scene.people.count == 1)
     let saved = try #require(scene.people.first)

@@ -15,7 +15,7 @@ import Testing
   private static let mine = "1-800-275-2273"
   private static let theirs = "(650) 253-0000"
 
-  /// A person in the store, as `mine` has fetched it.
+  /// Returns a person of the store, fetched in `mine`.
   private func person(_ scene: Scene) throws -> NSManagedObject {
     let taylor = scene.insert(
       scene.person, in: scene.other,
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  /// A property that no context has set is unchanged.
+  /// Checks that the properties that no context set are unchanged.
   private func expectTheRest(_ person: NSManagedObject) {
     #expect(person["email"] == "t@s.com")
     #expect(person["birthday"] == "Electronica")

@@ -10,7 +10,7 @@ private struct Note: Entity {
 }
 
 @Suite(
-  "claim 19: conflicts are tested with two stores that write one record, in one process"
+  "claim 19: a test of a conflict needs two replicas in one process"
 )
 struct TwoStoresTests {
   private func store(_ device: UInt64) -> Replica {
