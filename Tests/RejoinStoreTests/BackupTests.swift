@@ -8,7 +8,7 @@ import Testing
 
 @testable import RejoinStore
 
-/// The path of a copy has a complete file or none.
+/// Copies of a store, whose path never names an incomplete file.
 @Suite final class BackupTests: StoreSuite {
   private struct Stopped: Error {}
 

@@ -103,7 +103,7 @@ import Testing
       after: String(scope.dropLast()), limit: 2)
     #expect(listed.map(\.name) == [scope, scope + " other"])
     #expect(listed.map(\.isErased) == [true, false])
-    // A device cannot take the name either.
+    // A store of a device cannot use the name.
     if database == .sqlite {
       #expect(throws: StoreError.scopeBelongsToHub) {
         try open(path, scope: scope)

@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  /// An old device has the earlier values, and a new one has nothing.
+  /// An old device has the earlier values, and a new device is empty.
   @Test(arguments: Database.available)
   func uploadOfLostPhoneReachesAllDevices(_ database: Database) throws {
     let hub = try hub(database)
@@ -80,7 +80,7 @@ import Testing
       #expect(
         try hub.delta(since: device.version, byteLimit: 1, in: scope) == nil)
     }
-    // A delta of all saves has them as well.
+    // A delta of all saves also contains these fields.
     let watch = replica(4)
     while let delta = try hub.delta(since: watch.version, in: scope) {
       guard watch.apply(delta).hasAdvanced else { break }
@@ -127,7 +127,7 @@ import Testing
     try receive(laptop, hub)
     #expect(title("2", laptop) == "phone")
     #expect(laptop.version == tablet.version)
-    // A version that shows them needs nothing, and what is complete is not
+    // A version with these fields needs no delta, and complete saves are not
     // listed.
     #expect(
       try hub.delta(since: laptop.version, byteLimit: 1, in: scope) == nil)
@@ -242,7 +242,7 @@ import Testing
     }
   }
 
-  /// A relay of a few records must not end that of many.
+  /// A relay of a few records must not stop that of many.
   @Test(arguments: Database.available)
   func shortPrefixDoesNotReplaceLongOne(_ database: Database) throws {
     let hub = try hub(database)

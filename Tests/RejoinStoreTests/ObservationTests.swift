@@ -7,7 +7,7 @@ import Testing
 
 @testable import RejoinStore
 
-/// Who observes a store is told what changes.
+/// The sequences of changes and values of a store.
 @Suite final class ObservationTests: StoreSuite {
   private func store() async throws -> ReplicaStore {
     try await ReplicaStore(
@@ -48,7 +48,7 @@ import Testing
     told = all.changes(to: Note.self)
     #expect(told.count == 1 && told[0].old?.title == "first")
     #expect(told[0].new == nil)
-    // Who has deleted it can still be asked.
+    // The deleted record still has an author.
     let record = try #require(all[RecordID("Note", "1")]?.new)
     #expect(!record.exists && record.value(of: "title") == .string("first"))
   }
@@ -75,7 +75,7 @@ import Testing
     #expect(later.map(\.new?.title) == [nil, "c"])
   }
 
-  /// Each observer replays the list of records from what it receives.
+  /// Each observer derives the list of records from its changes.
   @Test func changesMissNoConcurrentSave() async throws {
     let store = try await store()
     let writer = Task {
@@ -121,7 +121,7 @@ import Testing
     for observer in observers { #expect(try await observer.value == last) }
   }
 
-  /// A record of another entity is another record, although its key is the same.
+  /// Records of different entities may have equal keys.
   @Test func changesAreSelectedByEntity() async throws {
     struct Draft: Entity {
       let title = register("title", of: String.self)
@@ -141,7 +141,7 @@ import Testing
     #expect(told.changes(to: Draft.self).map(\.new?.title) == ["draft"])
   }
 
-  /// Nobody is told of a save that could not be made durable.
+  /// The full disk prevents the commit.
   @Test func changesOmitSaveOnFullDisk() throws {
     let connection = try SQLiteConnection(opening: path)
     let scope = try StoredScope(
@@ -165,7 +165,7 @@ import Testing
     _ = signals
   }
 
-  /// Whoever asks late is told all of it at once.
+  /// A late iteration receives all changes in one element.
   @Test func changesAreCombinedUntilRead() async throws {
     let store = try await store()
     try await store.save { $0[Note.self, "1"].title = "before" }
@@ -180,7 +180,7 @@ import Testing
       to: Note.self)
     #expect(told.map(\.old?.title) == [nil, "before", nil])
     #expect(told.map(\.new?.title) == ["title 99", "title 97", "title 98"])
-    // And only once.
+    // The next element contains only later changes.
     try await store.save { $0[Note.self, "last"].ensureExists() }
     #expect(try await changes.nextChanges()?.all.map(\.id.key) == ["last"])
   }
@@ -238,7 +238,7 @@ import Testing
     let values = try #require(store?.values(of: Note.self, key: "1"))
     try await store?.save { $0[Note.self, "1"].title = "last" }
     store = nil
-    // What was not asked for yet is told first.
+    // Pending changes come before the end.
     #expect(try await changes.nextChanges()?.all.count == 1)
     #expect(try await changes.next() == nil)
     var titles: [String?] = []
@@ -290,7 +290,7 @@ import Testing
     #expect(try await isMissing())
     try await store.save { $0[Note.self, "1"].title = "first" }
     #expect(try await values.next()??.title == "first")
-    // Another record is none of its business.
+    // The sequence ignores another record.
     try await store.save { $0[Note.self, "2"].title = "other" }
     try await store.save { $0[Note.self, "1"].title = "second" }
     #expect(try await values.next()??.title == "second")

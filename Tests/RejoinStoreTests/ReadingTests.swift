@@ -8,7 +8,8 @@ import Testing
 
 @testable import RejoinStore
 
-/// A store that cannot be written is opened for reading, and saves when it can.
+/// Stores that cannot be written, which open for reading and save after they
+/// become writable.
 ///
 /// Another process opens it, because a test can have all permissions.
 @Suite(.serialized) final class ReadingTests: StoreSuite {
@@ -125,7 +126,7 @@ import Testing
     try expectLines(lines, naming: "cannot be written")
   }
 
-  /// As on a full disk.
+  /// The limit acts like a full disk.
   @Test func limitedProcessReadsStore() throws {
     try fill(isKilled: false)
     try expectLines(try run(as: "limited") {}, naming: "SQLite: disk I/O error")
@@ -155,7 +156,7 @@ import Testing
     #expect(lines.count == 3 && lines[2].hasPrefix("refused Another store"))
   }
 
-  /// The previous writer went on, and its number is the same.
+  /// The previous writer continues, and its number is unchanged.
   @Test func changingScopeSupersedesReader() throws {
     try fill(isKilled: false)
     let writer = try open(file, token: TokenFile(beside: file), as: 5)
@@ -172,7 +173,7 @@ import Testing
     #expect(again.read { $0[Note.self, "3"]?.title } == "after")
   }
 
-  /// Without a log and in a folder that cannot be written.
+  /// The store has no log, and its folder cannot be written.
   @Test(arguments: ["a b?c%20d#e", "#\u{fe0f}\u{20e3} ?\u{fe0f}", "ä\u{301}"])
   func pathMayHaveSpecialCharacters(_ name: String) throws {
     let path = folder.file(name)

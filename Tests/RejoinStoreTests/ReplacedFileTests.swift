@@ -8,7 +8,7 @@ import Testing
 
 @testable import RejoinStore
 
-/// The path of an open store names another file, or none.
+/// Open stores whose path names another file or no file.
 @Suite final class ReplacedFileTests: StoreSuite {
   enum Replacement: CaseIterable {
     case renamed, removed, copied, folderRenamed
@@ -69,7 +69,7 @@ import Testing
     try await store.close()
   }
 
-  /// A path that cannot be followed for a moment can still name the file.
+  /// A path that temporarily cannot be resolved can still name the file.
   @Test func unresolvablePathIsNotReplaced() throws {
     let file = DurableFile(path: path)
     try Data([1]).write(to: URL(filePath: path))

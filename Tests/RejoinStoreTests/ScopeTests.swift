@@ -87,7 +87,7 @@ import Testing
       try await store.save { $0[Note.self, "1"].title = "late" }
     }
     try await store.deleteScope()
-    // The other scope goes on, and the deleted one starts again.
+    // The other scope continues, and the deleted one starts again.
     try await other.save { $0[Note.self, "new"].title = "new" }
     let again = try await self.store(as: 3)
     #expect(await again.device == DeviceID(3))
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  /// The scope was created anew before its token could be removed.
+  /// Another store creates the scope again before its token is removed.
   @Test func laterDeletionKeepsTokenOfNewScope() throws {
     let store = try open(path, token: keeper)
     try store.write("Milk")
@@ -133,7 +133,7 @@ import Testing
     #expect(keeper.bytes == token)
   }
 
-  /// The scope is created anew under the row number of the deleted one.
+  /// The new scope has the row number of the deleted one.
   @Test func earlierStoreOfDeletedScopeIsSuperseded() throws {
     let first = try open(path, token: keeper)
     try first.write("Milk")
@@ -222,7 +222,7 @@ import Testing
         wallClock: ManualClock().wallClock, token: keeper,
         makeDeviceID: { DeviceID(2) })
       #expect(store.title == "Milk" && store.deviceChange == nil)
-      // A scope that does not exist is not searched for.
+      // A missing scope needs no search.
       connection.reset()
       _ = try StoredScope(
         "new", on: connection, schema: [Note.self],

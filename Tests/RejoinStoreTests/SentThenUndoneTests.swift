@@ -43,7 +43,7 @@ import Testing
       })
   }
 
-  /// Sends to the peer, which must not find one number with two saves.
+  /// Sends to the peer, which must not report a fork.
   private func send(_ store: StoredScope) throws {
     if let delta = try store.export({ $0.delta(since: peer.version) }) {
       #expect(!peer.apply(delta).hasFaults)
@@ -122,7 +122,7 @@ import Testing
     try store.write("first")
     failing = ["COMMIT"]
     #expect(throws: StoreError.self) { try store.update(saveAndSend) }
-    // The new device could not be written either.
+    // The new device could not be written.
     #expect(store.deviceChange == nil)
     failing = []
     try receive(store)

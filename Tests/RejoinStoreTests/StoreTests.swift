@@ -75,7 +75,7 @@ import Testing
     try second.write("second")
     #expect(throws: StoreError.superseded) { try first.write("lost") }
     #expect(first.title == "first")
-    // Nor does it keep a token.
+    // The superseded store does not store a token.
     let before = keeper.bytes
     #expect(throws: StoreError.superseded) { try first.export { $0.delta() } }
     #expect(keeper.bytes == before)
@@ -93,7 +93,7 @@ import Testing
       return
     }
     #expect(store.title == "before")
-    // It is found before anything changes.
+    // The lock is found before the change runs.
     var calls = 0
     #expect(throws: StoreError.self) { try store.update { _ in calls += 1 } }
     #expect(calls == 0)
@@ -102,9 +102,9 @@ import Testing
     #expect(try open(path, token: keeper).title == "after")
   }
 
-  /// At each size that a save of that many notes needs.
+  /// The disk becomes full at different sizes.
   @Test func fullDiskUndoesSave() throws {
-    // Where the tables just fit or do not, and where the disk is full later.
+    // The tables barely fit or do not fit, or the disk is full later.
     for pages in Array(12...24) + [30, 40, 60] {
       let path = folder.file("full-\(pages).sqlite")
       let keeper = TestKeeper()
@@ -118,7 +118,7 @@ import Testing
           wallClock: ManualClock().wallClock, token: keeper,
           makeDeviceID: { DeviceID(1) })
       } catch {
-        // Too small for the tables; there is nothing.
+        // The disk is too small for the tables.
         #expect(throws: Never.self) { try open(path, token: keeper) }
         continue
       }
@@ -140,7 +140,7 @@ import Testing
           isFull = true
         }
       }
-      // Smaller, and with room again.
+      // The disk has room again.
       try connection.run("PRAGMA max_page_count = 100000")
       #expect(try store.write("fits").dot?.sequence == UInt64(saved + 1))
       let again = try open(path, token: keeper)
@@ -167,7 +167,7 @@ import Testing
     #expect(try open(path, token: keeper).bytes == before)
   }
 
-  /// Whatever the store has beside it.
+  /// The number of reads does not depend on other records.
   @Test func failedChangeReadsOnlyChangedRows() throws {
     struct Refused: Error {}
     let connection = CountingConnection(try SQLiteConnection(opening: path))
@@ -250,7 +250,8 @@ import Testing
     #expect((error as? SQLError)?.code == .cannotOpen)
   }
 
-  /// No kill shows a missing sync, because the system still writes its buffers.
+  /// A kill does not reveal a missing sync, because the system still writes its
+  /// buffers.
   @Test func everyCommitIsSynced() async throws {
     let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
@@ -274,7 +275,7 @@ import Testing
     func rows() throws -> Int64? {
       try other.integer("SELECT count(*) FROM search")
     }
-    // The edits fail, then the tables, before and after a statement.
+    // First the edits fail, then the tables, before and after a statement.
     await #expect(throws: Refused.self) {
       try await store.save(writing: index) { transaction in
         transaction[Note.self, "1"].title = "Milk"
@@ -302,7 +303,7 @@ import Testing
       await rows?.encoded() == store.read { $0.replica.stored.encoded() })
   }
 
-  /// A save is not interrupted: who cancels a task learns whether it was made.
+  /// The caller that cancels a task learns whether the save was made.
   @Test func cancellationDoesNotInterruptSave() async throws {
     let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RejoinStore
 
-/// What is kept beside fields, and changes without a save.
+/// Stored data of fields that changes without a save.
 @Suite final class StoredFieldTests: StoreSuite {
   private func reopened() throws -> StoredScope {
     try open(path, token: keeper)

@@ -3,7 +3,7 @@
 import Testing
 import _RejoinVerification
 
-/// Stores in place of replicas, whose databases fail.
+/// Simulations with stores whose databases fail.
 ///
 /// `REJOIN_TIER=nightly swift test --filter StoredSimulationTests` runs 1,000 seeds.
 @Suite struct StoredSimulationTests {

@@ -47,7 +47,7 @@ import Testing
     #expect(one == other)
   }
 
-  /// The records and the prefix are of one transaction.
+  /// One transaction writes the records and the prefix.
   @Test func uncommittedPartLeavesNoPrefix() async throws {
     struct Failure: Error {}
     let phone = try await store("phone.sqlite", 1)

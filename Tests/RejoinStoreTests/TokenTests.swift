@@ -8,9 +8,9 @@ import Testing
 
 @testable import RejoinStore
 
-/// Backups, copies, and the token that tells them from the latest state.
+/// Backups and copies, which the token distinguishes from the latest state.
 @Suite final class TokenTests: StoreSuite {
-  /// Opens it again as a device that has not been.
+  /// Opens the store again with a new device ID at hand.
   private func reopen(_ name: String = "notes.sqlite") throws -> StoredScope {
     try open(folder.file(name), token: keeper, as: 2)
   }
@@ -52,7 +52,7 @@ import Testing
     #expect(restored.replica.device == DeviceID(2))
     let dot = try #require(try restored.write("three").dot)
     #expect(dot == Dot(DeviceID(2), 1))
-    // What it had lost comes back, beside what it has saved since.
+    // The lost save returns, in addition to the later save.
     try restored.update { _ = $0.apply(sent) }
     #expect(restored.replica.version[DeviceID(1)].sequence == 2)
     // The new device is kept.
@@ -112,7 +112,7 @@ import Testing
     #expect(try store.write("two").dot == Dot(DeviceID(1), 2))
   }
 
-  /// A copy that took the token along, and is found when the histories meet.
+  /// The copy has the token, so it is detected only when the histories meet.
   @Test func cloneTakesNewDeviceWhenHistoriesMeet() throws {
     let store = try open(path, token: keeper)
     try store.write("one")
@@ -125,7 +125,7 @@ import Testing
     try store.write("two")
     let sent = try #require(try store.export { $0.delta() })
     try clone.update { _ = $0.apply(sent) }
-    // As many saves as under the old ID: each has a digest of its own.
+    // The new device has as many saves as the old one, with different digests.
     #expect(try clone.write("three").dot == Dot(DeviceID(5), 1))
     #expect(clone.deviceChange?.new == DeviceID(5))
     try clone.export { _ = $0.delta() }
@@ -157,7 +157,7 @@ import Testing
       atPath: folder.file("token.new"), withDestinationPath: "/dev/full")
     #expect(throws: TokenFile.Failure.self) { try file.store([4]) }
     #expect(try file.load() == [1, 2, 3])
-    // A file that cannot be read is not a missing one.
+    // An unreadable file does not count as missing.
     let loop = folder.file("loop")
     try FileManager.default.createSymbolicLink(
       atPath: loop, withDestinationPath: loop)
@@ -186,7 +186,8 @@ import Testing
       let interrupt = {
         steps += 1
         guard steps == step + 1 else { return }
-        // It cannot open the scope while the first one holds the lock.
+        // The second store cannot open the scope while the first one holds the
+        // lock.
         guard let (second, _) = try? open() else { return }
         for title in ["Bread", "Butter"] { try second.write(title) }
         try second.export { _ = $0.delta() }

@@ -83,7 +83,7 @@ import Testing
       #expect(entries[0] == entries[1])
       return entries[1].map { $0.map { $0.map { String($0) } } }
     }
-    // Undone in the order 7, 6, 5 and 4, so the redo of 4 is the next.
+    // The undos are 7, 6, 5 and 4, so the redo of 4 is the next.
     #expect(try names(100_000).map(\.count) == [4, 4])
     #expect(
       try names(6_850) == [["2", "3"], ["7", "6", "5", "4"]])

@@ -176,7 +176,8 @@ import Testing
     #expect(await try self.store(as: 2).redoName == "Rename to Bread")
   }
 
-  /// The rows are in the order of the saves, also if the app sets an earlier history.
+  /// The app sets an earlier history, but the rows stay in the order of the
+  /// saves.
   @Test func assignedHistoryKeepsOrder() async throws {
     let store = try await store()
     for title in ["Milk", "Bread", "Cheese"] {
@@ -252,7 +253,7 @@ import Testing
   }
 }
 
-/// Views, and what leaves a store.
+/// Views, and exports of a store.
 @Suite final class ExportTests: StoreSuite {
   @Test func deltaInWithReplicaStoresToken() async throws {
     let store = try await ReplicaStore(
