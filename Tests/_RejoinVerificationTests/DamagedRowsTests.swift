@@ -4,7 +4,7 @@ import Rejoin
 import Testing
 import _RejoinVerification
 
-/// Rows that are read as they were written, for the fuzzer to damage.
+/// The undamaged rows that the fuzzer starts with.
 @Suite struct DamagedRowsTests {
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func undamagedRowsEqualReplica(_ seed: UInt64) throws {

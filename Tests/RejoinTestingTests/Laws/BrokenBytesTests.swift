@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// Every process has other orders, so that the steps to it differ.
+  /// Every process has other orders, so the number of steps differs.
   @Test func dictionaryOrderBreaksLaw() {
     let failure = failure { seeds throws(LawFailure) in
       try check(.dictionaryOrder, seeds)

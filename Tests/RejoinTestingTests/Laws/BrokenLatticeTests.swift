@@ -3,10 +3,10 @@
 import RejoinTesting
 import Testing
 
-/// A checker that accepts a broken lattice is blind.
+/// The checkers must reject broken lattices.
 ///
-/// Every fixture must be rejected by the law that it breaks, in the fewest steps
-/// that show it; its sound twin must be accepted.
+/// Each fixture must fail the law that it breaks, in the fewest steps.
+/// `SoundLatticeTests` checks the fixtures without faults.
 @Suite struct BrokenLatticeTests {
   @Test(
     arguments: [

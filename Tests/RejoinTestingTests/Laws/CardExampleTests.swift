@@ -5,7 +5,7 @@ import Rejoin
 import RejoinTesting
 import Testing
 
-/// A card whose merge takes one part as it comes.
+/// A card whose merge replaces one part.
 private struct ForgetfulCard: Lattice, Hashable {
   var card = Card()
   let part: Int
@@ -22,7 +22,7 @@ private struct ForgetfulCard: Lattice, Hashable {
   }
 }
 
-/// The examples of the article are compiled and print what it says.
+/// Compiles the examples of the article and checks their output.
 @Suite struct CardExampleTests {
   @Test(arguments: ["CardExample", "CardBytesExample"])
   func articleContainsExample(_ name: String) throws {
@@ -39,7 +39,7 @@ private struct ForgetfulCard: Lattice, Hashable {
     #expect(lines.count == 5 + 1)
   }
 
-  /// The changes of the example leave no part of it unchecked.
+  /// The changes of the example check every part of a card.
   @Test(arguments: 0..<3)
   func checkDetectsForgottenPart(part: Int) {
     let failure = failure { seeds throws(LawFailure) in

@@ -7,8 +7,8 @@ import Testing
 private let phone = DeviceID(high: 0x41 << 56, low: 0)
 
 @Suite struct LawFailureTests {
-  /// What a developer reads must say what is wrong, how it came about, and how to
-  /// see it again.
+  /// The description shows the fault, the steps that lead to it, and how to
+  /// repeat it.
   @Test func failureShowsStepsAndReplay() {
     let failure = failure { seeds throws(LawFailure) in
       try checkLattice(from: OrderedRegister(.clockFirst), seeds: seeds) {
@@ -61,7 +61,7 @@ private let phone = DeviceID(high: 0x41 << 56, low: 0)
   }
 }
 
-/// A value with parts of every kind, that is nothing merged with itself.
+/// A value with parts of every kind, whose merge is not idempotent.
 private struct Parts: Lattice, Hashable {
   enum Choice: Hashable {
     case neither

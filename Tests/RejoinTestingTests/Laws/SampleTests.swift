@@ -4,7 +4,7 @@ import Rejoin
 import RejoinTesting
 import Testing
 
-/// Checks over given values.
+/// Checks of given values.
 @Suite struct SampleTests {
   private func values(
     _ fault: FaultyValue.Fault?, _ count: Int

@@ -11,7 +11,7 @@ import Testing
     #expect(shrunk == [7, 50, 51, 99])
   }
 
-  /// An element that can go only after a later one has gone.
+  /// Each element can be removed only after the later ones.
   @Test func shrinkingRetriesEarlierElements() {
     for count in 1...20 {
       let shrunk = Array(0..<count).shrunk { part in

@@ -3,7 +3,7 @@
 import RejoinTesting
 import Testing
 
-/// The sound twins of the broken lattices.
+/// The fixtures of the broken lattices, without faults.
 @Suite struct SoundLatticeTests {
   private func expectSound(_ check: Check) throws {
     let checks = try check(0..<300)

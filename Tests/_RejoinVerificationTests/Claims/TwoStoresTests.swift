@@ -31,7 +31,9 @@ struct TwoStoresTests {
     #expect(note.conflictingValues(of: \.title) == ["here"])
   }
 
-  /// Weeks of many devices, whose messages come late, twice, in parts or never.
+  /// Simulates weeks of many devices.
+  ///
+  /// Their messages arrive late, twice, in parts or never.
   @Test func replicasConvergeOnFailingNetwork() {
     let result = Simulator.run(seeds: 0..<20)
     #expect(result.failure == nil)

@@ -5,12 +5,13 @@ import RejoinTesting
 import Testing
 import _RejoinVerification
 
-/// Undoing beside what others have written: all siblings are compared, of records
-/// that are deleted, too.
+/// Undo with concurrent writes.
+///
+/// The tests compare all siblings, including those of deleted records.
 @Suite struct UndoConflictTests {
   private let laws = UndoLawTests()
 
-  /// What a field holds, whether it is shown or not.
+  /// The content of fields, shown or not.
   private typealias Contents = [FieldPath: Content]
 
   private struct Content: Equatable {
@@ -44,7 +45,7 @@ import _RejoinVerification
     UndoLawTests.universe.records.filter(replica.exists)
   }
 
-  /// A save, beside one of another device, which has heard of all before.
+  /// Makes two concurrent saves of devices with equal versions.
   private func savesBesideEachOther(
     _ past: UndoPast, through shown: [RecordID: Record]? = nil
   ) throws -> (mine: SaveReport, theirs: SaveReport)? {
@@ -54,7 +55,7 @@ import _RejoinVerification
     return (mine, theirs)
   }
 
-  /// Saves what can be undone, as it was shown to an author.
+  /// Makes an undoable save, with the records that its author saw.
   private func save(
     _ verbs: [ScriptVerb], on replica: Replica,
     through shown: [RecordID: Record]?
@@ -88,7 +89,7 @@ import _RejoinVerification
       })
   }
 
-  /// Redone at once, all is there that was there before it was undone.
+  /// An immediate redo restores the content before the undo.
   @Test(arguments: [false, true])
   func immediateUndoAndRedoLoseNothing(isOfContexts: Bool) throws {
     var (conflicts, moves) = (0, 0)
@@ -118,8 +119,7 @@ import _RejoinVerification
     #expect(conflicts > 20 && moves > 60)
   }
 
-  /// Both sides undo what they have saved, one after the other: it is as if neither
-  /// had.
+  /// Both sides undo their save, one after the other.
   @Test func undoOnBothSidesRevertsBothSaves() throws {
     var moves = 0
     for seed in UndoLawTests.seeds {
@@ -154,8 +154,7 @@ import _RejoinVerification
     #expect(moves > 60)
   }
 
-  /// What an author had not been shown is there before and after, and of what it had
-  /// been shown, one value comes back.
+  /// Unseen values stay, and one of the seen values returns.
   @Test func immediateUndoRevertsContextSave() throws {
     var (unseen, moves) = (0, 0)
     for seed in UndoLawTests.seeds {
@@ -181,7 +180,7 @@ import _RejoinVerification
           #expect(now[path] == held[path], "seed \(seed), \(path)")
           continue
         }
-        // What stays beside the save stays; one of the others comes back.
+        // The unseen siblings stay, and one of the others returns.
         let writes = before[path.id]?[path.key].writes ?? []
         let clock = shown[path.id]?[path.key].clock ?? VectorClock()
         let stays = writes.filter { !clock.contains($0.dot) }

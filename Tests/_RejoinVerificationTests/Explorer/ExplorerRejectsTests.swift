@@ -27,7 +27,8 @@ import Testing
     #expect(counts.isComplete)
   }
 
-  /// One device saves twice, another once, and one message comes late.
+  /// One device saves twice, another one saves once, and one message arrives
+  /// late.
   private static let program: ExplorerProgram = {
     var program = ExplorerProgram.registers
     program.savers = [[0], [0], [1]]

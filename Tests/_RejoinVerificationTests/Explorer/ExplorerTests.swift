@@ -16,7 +16,7 @@ import Testing
     #expect(counts.gaps > 0 && counts.split > 0 && counts.relayed > 0)
   }
 
-  /// Explores the programs, one on each core, and adds up.
+  /// Explores the programs, one on each core, and adds up their counts.
   private func explore(
     _ programs: [ExplorerProgram]
   ) async throws -> ExplorerCounts {

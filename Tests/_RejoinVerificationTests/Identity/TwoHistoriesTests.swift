@@ -6,8 +6,9 @@ import Testing
 @Suite struct TwoHistoriesTests {
   init() throws { try Premises.check() }
 
-  /// A clone that nobody noticed rarely does more harm than is reported: a model
-  /// says that 3 histories of 1,500 may end in different states.
+  /// An undetected clone rarely does more harm than the reports show.
+  ///
+  /// A model predicts that 3 histories of 1,500 may end in different states.
   @Test(arguments: [false, true])
   func undetectedCloneIsReported(isRelayed: Bool) throws {
     var (different, unseen) = (0, 0)
@@ -23,7 +24,7 @@ import Testing
       "two histories, \(way): \(different) of 1500 end in different states, "
         + "\(unseen) without a report")
     #expect(different <= 3)
-    // In many there was no clone, or neither of the two saved after it.
+    // Many histories have no clone, or no save after the clone.
     #expect(unseen < 1000)
   }
 

@@ -4,8 +4,8 @@ import Rejoin
 import _RejoinVerification
 import Testing
 
-/// Histories of devices that know each other show the same records with and
-/// without their purges.
+/// Histories of devices that know each other show equal records with and
+/// without purges.
 @Suite struct PurgeLawTests {
   @Test(arguments: 0..<8)
   func purgesDoNotChangeShownRecords(block: UInt64) throws {
@@ -17,7 +17,7 @@ import Testing
         Issue.record("seed \(seed): \(error)")
       }
     }
-    // Each part of the law has to be met.
+    // The histories must cover each part of the law.
     #expect(counts.purges > 12 && counts.purgeLaws > 100, "\(counts)")
     #expect(counts.refusals > 0 && counts.cuts > 100, "\(counts)")
     #expect(counts.undoings.metPurges > 0, "\(counts)")
@@ -33,7 +33,8 @@ import Testing
     }
   }
 
-  /// Three devices that each made a save and received those of the others.
+  /// Returns a script of three devices that each made a save and received those
+  /// of the others.
   private func introduced(_ steps: [ScriptStep]) -> Script {
     let fill = ScriptStep.save(
       on: 0,
@@ -49,7 +50,7 @@ import Testing
       deviceCount: 3, steps: [fill] + others + all + all + steps)
   }
 
-  /// The first device lacks the third one's edit, on which the cut rests.
+  /// The first device lacks the third device's edit, which the cut contains.
   @Test func cutWithMissingEditDoesNotPurge() throws {
     let edit = ScriptStep.save(
       on: 2, [.edit(id, counter, .count(.init(by: 1)))])

@@ -7,8 +7,7 @@ import Testing
 
 @Suite struct ShrinkerTests {
   @Test func shrinkerKeepsOnlyStepsOfFault() throws {
-    /// A made-up fault: a purge of one device after a save of another that
-    /// increments a counter.
+    /// Returns whether a device purges after another one incremented a counter.
     func fails(_ script: Script) -> Bool {
       var savers: Set<Int> = []
       for step in script.steps {
@@ -42,7 +41,7 @@ import Testing
     #expect(found == nil)
   }
 
-  /// Whatever is wrong, ten lines are enough to show it.
+  /// Ten lines suffice to show each fault.
   @Test func printedScriptIsShort() throws {
     try shorten(SpoiledReplica<WrongWinners>.self)
     try shorten(SpoiledReplica<ClaimedClocks>.self)
@@ -63,11 +62,11 @@ import Testing
   }
 
   @Test func shrinkerSimplifiesRemainingSteps() {
-    /// Whether anybody may have heard of a save of another.
+    /// Returns whether a device may have received a save of another one.
     func fails(_ script: Script) -> Bool {
       var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
       for step in script.steps { try? world.perform(step) }
-      // Not those that stand for an import or a server.
+      // The IDs of imports and servers do not count.
       let devices = Set(world.peers.map(\.model.device))
       return world.peers.contains { peer in
         let saves = peer.model.clock.entries.filter {

@@ -18,7 +18,7 @@ import Testing
     #expect(Set(traces).count == 20)
   }
 
-  /// In another process dictionaries have another order.
+  /// In another process, dictionaries have another order.
   #if compiler(>=6.2)
     @Test func everyProcessGivesEqualTrace() async throws {
       let here = try SimulationTests.traces()
