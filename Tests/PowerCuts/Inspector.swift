@@ -21,7 +21,7 @@ struct Inspector {
   ///   - content: The files.
   ///   - last: The last acknowledgement, if any.
   ///   - next: The next acknowledgement, whose save may exist or not.
-  ///   - sent: The number of the last save that may have been sent.
+  ///   - sent: The number of the last possibly sent save.
   func faults(
     in content: [String: [UInt8]], last: Acknowledgement?,
     next: Acknowledgement?, sent: UInt64?

@@ -12,7 +12,7 @@ struct PowerCuts {
   private var random = SeededRandom(seed: 1)
   /// The number of past events.
   private var done = 0
-  /// The last acknowledgement, and the last save that may have been sent.
+  /// The last acknowledgement, and the last possibly sent save.
   private var (last, sent): (Acknowledgement?, UInt64?) = (nil, nil)
   /// The contents since the last acknowledgement, so none is opened twice.
   private var seen: Set<[String: [UInt8]]> = []

@@ -31,9 +31,9 @@ struct TwoStoresTests {
     #expect(note.conflictingValues(of: \.title) == ["here"])
   }
 
-  /// Simulates weeks of many devices.
+  /// Simulates weeks of many devices on a network with faults.
   ///
-  /// Their messages arrive late, twice, in parts or never.
+  /// Messages arrive late, twice, in parts or never.
   @Test func replicasConvergeOnFailingNetwork() {
     let result = Simulator.run(seeds: 0..<20)
     #expect(result.failure == nil)

@@ -46,7 +46,7 @@ import _RejoinVerification
   }
 
   /// Makes two concurrent saves of devices with equal versions.
-  private func savesBesideEachOther(
+  private func makeConcurrentSaves(
     _ past: UndoPast, through shown: [RecordID: Record]? = nil
   ) throws -> (mine: SaveReport, theirs: SaveReport)? {
     guard let theirs = try? laws.save(past.saves[1], on: past.other),
@@ -98,7 +98,7 @@ import _RejoinVerification
       let shown = isOfContexts ? snapshots(past.one) : nil
       past.other.merge(past.one)
       past.one.merge(past.other)
-      guard let saves = try savesBesideEachOther(past, through: shown) else {
+      guard let saves = try makeConcurrentSaves(past, through: shown) else {
         continue
       }
       past.one.merge(past.other)
@@ -129,7 +129,7 @@ import _RejoinVerification
       let without = laws.copy(past.one)
       let dead = Set(
         UndoLawTests.universe.records.filter { !without.exists($0) })
-      guard let saves = try savesBesideEachOther(past) else { continue }
+      guard let saves = try makeConcurrentSaves(past) else { continue }
       past.one.merge(past.other)
       past.other.merge(past.one)
       let before = contents(past.one)

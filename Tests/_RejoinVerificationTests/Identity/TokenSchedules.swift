@@ -5,9 +5,9 @@ import _RejoinVerification
 
 /// A search of all schedules of one device.
 ///
-/// Their steps are saving, storing the state or the token, sending, receiving a
-/// version, crashing, and restoring a backup. Replicas of the library perform
-/// each pair of a state and a step once. The search itself uses numbers.
+/// The device saves, stores its state or token, sends, receives a version,
+/// crashes, or restores a backup. Replicas of the library perform each pair of
+/// a state and a step once. The search itself uses numbers.
 struct TokenSchedules {
   /// The states of the device, its files and the peer, as numbers.
   struct Configuration: Hashable {

@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func shrinkerSimplifiesRemainingSteps() {
-    /// Returns whether a device may have received a save of another one.
+    /// Returns whether a device could receive a save of another one.
     func fails(_ script: Script) -> Bool {
       var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
       for step in script.steps { try? world.perform(step) }
