@@ -56,7 +56,7 @@ public struct Work {
   /// Creates a work.
   ///
   /// - Parameters:
-  ///   - operations: The number by which the time is divided.
+  ///   - operations: The divisor of the time.
   ///   - expecting: The result that `body` must return.
   ///   - setUp: Creates the input of `body`, outside the measured time.
   ///   - body: The measured work.

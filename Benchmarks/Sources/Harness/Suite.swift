@@ -35,7 +35,7 @@ public struct Suite {
   ///   - id: The row of the table.
   ///   - work: A description of the counted bytes.
   ///   - size: The size of the state, if cost is shown against it.
-  ///   - count: The number by which the bytes are divided, at full scale.
+  ///   - count: The divisor of the bytes, at full scale.
   ///   - target: The greatest number of bytes.
   ///   - quick: The result of the quick run, which is equal on all machines.
   ///   - body: Counts the bytes.
