@@ -31,19 +31,19 @@ import Testing
     #expect(!MergePolicy.error.decide([Self.dirty]).isRefused)
   }
 
-  @Test func storeTrump() {
+  @Test func storeTrumpKeepsStoreValue() {
     #expect(
       outcomes(.mergeByPropertyStoreTrump)
         == [nil, .writeConcurrently("m"), nil, .keepStore])
   }
 
-  @Test func objectTrump() {
+  @Test func objectTrumpWritesContextValue() {
     #expect(
       outcomes(.mergeByPropertyObjectTrump)
         == [nil, .write("m"), nil, .write("m")])
   }
 
-  @Test func overwrite() {
+  @Test func overwriteWritesEveryChangedField() {
     #expect(
       outcomes(.overwrite) == [nil, .write("m"), .write("x"), .write("m")])
   }
@@ -71,7 +71,7 @@ import Testing
     #expect(!policy.decide(Self.all).dropsMergeableEdits)
   }
 
-  @Test func manual() {
+  @Test func manualReportsContestedField() {
     #expect(
       outcomes(.manual) == [nil, .writeConcurrently("m"), nil, .reportConflict])
   }
@@ -83,7 +83,7 @@ import Testing
     #expect(outcomes(policy) == [nil, .write("x"), .write("s"), .write("s")])
   }
 
-  @Test func mergeNonNilInserting() {
+  @Test func mergeNonNilSkipsNilOfInsertion() {
     let fields = [
       Self.difference("value", nil, "m", "s"),
       Self.difference("null", nil, .null, "s"),
