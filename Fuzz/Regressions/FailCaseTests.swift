@@ -6,17 +6,17 @@ import RejoinTesting
 import _RejoinVerification
 import Testing
 
-/// Inputs that failed when they were fuzzed do not fail again.
+/// Inputs that failed in the fuzzer do not fail again.
 @Suite struct FailCaseTests {
   init() throws { try Premises.check() }
 
-  /// The inputs that have failed, in one folder per target.
+  /// The inputs that failed, in one folder per target.
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Fuzz/FailCases")
 
   @Test(arguments: FuzzTarget.allCases)
-  func everyInputThatHasFailedHolds(target: FuzzTarget) throws {
+  func formerFailuresHold(target: FuzzTarget) throws {
     let part = Self.folder.appendingPathComponent(target.rawValue)
     let files = try? FileManager.default.contentsOfDirectory(
       at: part, includingPropertiesForKeys: nil)
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func contextsHoldWhateverHappensInThem() {
+  @Test func randomContextsHold() {
     var random = SeededRandom(seed: 7)
     for number in 0..<3_000 {
       let bytes = (0..<80).map { _ in UInt8(random.number(below: 256)) }
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func hubsRefuseWhatForgesOtherDevices() {
+  @Test func hubsRefuseForgedDevices() {
     var random = SeededRandom(seed: 8)
     for number in 0..<1_000 {
       let bytes = (0..<60).map { _ in UInt8(random.number(below: 256)) }
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func theChecksumIsTheLibrarys() {
+  @Test func resealedBytesHaveLibraryChecksum() {
     for bytes in LiveHistory.shared.messages {
       #expect(bytes.resealed == bytes)
       let damaged: [UInt8] = bytes.dropLast() + [~bytes[bytes.count - 1]]

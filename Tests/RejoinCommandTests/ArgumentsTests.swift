@@ -20,7 +20,7 @@ import Testing
     try Arguments(words, of: command)
   }
 
-  @Test func sortsOptionsFlagsAndTheRest() throws {
+  @Test func parsingSeparatesOptionsFlagsAndOperands() throws {
     let arguments = try parse(
       "a", "--seed", "7", "--format=json", "--all", "-h", "--", "--b")
     #expect(arguments.operands == ["a", "--b"])
@@ -33,7 +33,7 @@ import Testing
     ["--sed", "1"], ["--seed"], ["--seed", "1", "--seed", "2"], ["-x"],
     ["--help=1"], ["--all=1"],
   ])
-  func refuses(words: [String]) {
+  func parsingRefusesBadOptions(words: [String]) {
     let error = #expect(throws: CommandError.self) {
       try Arguments(words, of: command)
     }
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: ["x", "-1", "10", "1.5", ""])
-  func aNumberOutOfRangeIsRefused(text: String) throws {
+  func integerRefusesNumberOutOfRange(text: String) throws {
     let arguments = try parse("--seed=\(text)")
     #expect(throws: CommandError.self) {
       try arguments.integer("seed", in: 0...9)
@@ -52,7 +52,7 @@ import Testing
     ["--strategies", "lww"], ["--format", "xml"], ["--episodes", "0"],
     ["--seed", "1", "file"],
   ])
-  func compareRefuses(words: [String]) throws {
+  func compareRefusesBadOptions(words: [String]) throws {
     let arguments = try Arguments(words, of: CompareCommand.command)
     let error = #expect(throws: CommandError.self) {
       try CompareCommand(arguments)
@@ -60,7 +60,7 @@ import Testing
     #expect(error?.exitCode == 2)
   }
 
-  @Test func theSmallestParametersAreAccepted() throws {
+  @Test func compareAcceptsSmallestParameters() throws {
     let words = [
       "--seed", "0", "--episodes", "1", "--devices", "1", "--edits", "0",
       "--fields", "1", "--contact", "0", "--skew", "0",
@@ -68,7 +68,7 @@ import Testing
     _ = try CompareCommand(Arguments(words, of: CompareCommand.command))
   }
 
-  @Test func aMissingFileFails() throws {
+  @Test func compareFailsForMissingFile() throws {
     let arguments = try Arguments(
       ["no/such/file"], of: CompareCommand.command)
     let error = #expect(throws: CommandError.self) {
@@ -77,7 +77,7 @@ import Testing
     #expect(error?.exitCode == 1)
   }
 
-  @Test func repeatsOnlyRepeatableOptions() throws {
+  @Test func parsingRepeatsOnlyRepeatableOptions() throws {
     #expect(try parse("--with", "a", "--with=b").values("with") == ["a", "b"])
   }
 }

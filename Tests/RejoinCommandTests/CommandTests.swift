@@ -20,14 +20,14 @@ import Testing
   private static let program = Bundle.module.bundleURL
     .deletingLastPathComponent().appending(path: "rejoin").path
 
-  /// Runs a shell command in which `rejoin` is the command.
+  /// Runs a shell command with a function `rejoin` that runs the command.
   private func shell(_ text: String, in folder: URL? = nil) throws -> Printed {
     try run(
       URL(filePath: "/bin/bash"),
       ["-c", "rejoin() { '\(Self.program)' \"$@\"; }\n\(text)"], in: folder)
   }
 
-  @Test func versionIsThatOfTheChangelog() throws {
+  @Test func versionEqualsLatestInChangelog() throws {
     let printed = try rejoin("--version")
     #expect(printed.text == "rejoin \(Commands.version)\n")
     #expect(printed.code == 0)
@@ -65,7 +65,7 @@ import Testing
     #expect(try rejoin(name, "--unknown").code == 2)
   }
 
-  @Test func helpSaysWhatSyncAndMergeSend() throws {
+  @Test func replayHelpExplainsSyncAndMerge() throws {
     let text = try rejoin("replay", "--help").text
     #expect(text.contains("in a delta"))
     #expect(!text.contains("whole state"))
@@ -90,9 +90,8 @@ import Testing
     #expect(!printed.text.isEmpty)
   }
 
-  /// A script in an article runs, and the last line of its output is the result
-  /// that the article expects.
-  @Test func scriptOfTheGuideRuns() throws {
+  /// The last line of the output is the result that the article shows.
+  @Test func scriptOfGuideRuns() throws {
     let page = try String(
       contentsOf: Self.tests.deletingLastPathComponent().appending(
         path: "Sources/RejoinStore/RejoinStore.docc/TestingYourApp.md"),
@@ -107,7 +106,7 @@ import Testing
     #expect(printed.text.contains("Oat milk") && printed.text.contains("Milk"))
   }
 
-  @Test func storesAreReadFromAPipe() throws {
+  @Test func storesAreReadFromPipe() throws {
     let folder = try Folder()
     let stores = folder.url.path
     let made = try rejoin("replay", Self.script, "--store", stores)
@@ -137,8 +136,10 @@ import Testing
     #expect(printed.code == 0, "\(printed.text)")
   }
 
-  /// A file that cannot be read or written is exit code 1 everywhere, with the
-  /// system's reason and without the type of an error.
+  /// A file that cannot be read or written causes exit code 1 in every
+  /// subcommand.
+  ///
+  /// The message contains the system's reason, but no type of an error.
   @Test(arguments: [
     ("replay no/such", "No such file or directory"),
     ("inspect no/such", "No such file or directory"),
@@ -185,14 +186,14 @@ import Testing
     }
   }
 
-  @Test func interruptedSimulationPrintsItsCounts() throws {
+  @Test func interruptedSimulationPrintsCounts() throws {
     let process = Process()
     let output = Pipe()
     process.executableURL = URL(filePath: Self.program)
     process.arguments = ["simulate", "--nightly"]
     (process.standardOutput, process.standardError) = (output, output)
     try process.run()
-    // Written when interrupts are caught.
+    // The command prints this when it starts to catch interrupts.
     var text = output.fileHandleForReading.availableData
     Thread.sleep(forTimeInterval: 1)
     process.interrupt()
@@ -205,7 +206,7 @@ import Testing
   }
 
   /// Progress appears on a terminal only.
-  @Test func simulationShowsProgressOnATerminal() throws {
+  @Test func simulationShowsProgressOnTerminal() throws {
     let words = "simulate --seeds 1000 --minutes 1"
     let terminal = try shell(
       "python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "

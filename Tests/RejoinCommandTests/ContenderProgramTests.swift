@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// `rejoin compare --contender`: any program can be a contender.
+/// `rejoin compare --contender`, which accepts any program.
 @Suite struct ContenderProgramTests {
   private let folder: Folder
   private let episodes: String
@@ -22,7 +22,7 @@ import Testing
       """, to: "e.jsonl")
   }
 
-  /// A program that prints lines, whatever it reads, and keeps what it has read.
+  /// Returns a program that prints lines and keeps its input.
   private func program(_ lines: String...) throws -> String {
     let file = try folder.write(
       lines.map { $0 + "\n" }.joined(), to: "\(UUID()).jsonl")
@@ -38,9 +38,9 @@ import Testing
       "--contender", command)
   }
 
-  /// Each episode has both orders of arrival, and no contender sees how it was
-  /// resolved.
-  @Test func programIsScoredLikeAStrategy() throws {
+  /// Each episode has both orders of arrival, and contenders do not see its
+  /// resolution.
+  @Test func programIsScoredLikeStrategy() throws {
     let ends = [
       #"{"id":"e1","record":{"n":2,"t":["y"],"x":"old"},"kept":{"x":["B"]}}"#,
       #"{"id":"e2","records":{"a":null,"b":{"x":1.5}}}"#,
@@ -48,7 +48,8 @@ import Testing
     let printed = try compare(
       program(introduction, ends[0], ends[1], ends[0], ends[1]))
     #expect(printed.code == 0, "\(printed.text)")
-    // One of two equal decrements; and on one of two devices, the record.
+    // One of two equal decrements is lost, and one of two devices lacks the
+    // record.
     #expect(printed.counts(of: "mine") == [2, 2, 1])
     #expect(printed.counts(of: "rejoin") == [0, 0, 0])
     let read = try String(
@@ -61,7 +62,7 @@ import Testing
     #expect(!read.contains { $0.contains("resol") })
   }
 
-  /// What is written for a program can be read as episodes, and ends alike.
+  /// `compare` reads exported episodes, and their results are equal.
   @Test func exportedEpisodesAndEndingsCanBeRead() throws {
     let copy = folder.url.appending(path: "copy.jsonl").path
     #expect(try rejoin("compare", episodes, "--export", copy).code == 0)
@@ -85,7 +86,7 @@ import Testing
     #expect(model.counts(of: "pendingChanges") != nil)
   }
 
-  @Test func errorsNameTheLine() throws {
+  @Test func errorsNameLine() throws {
     let good = #"{"id":"e1","record":null}"#
     for (command, problem) in [
       ("cat > /dev/null", "wrote nothing"),

@@ -7,7 +7,7 @@ private let hasGit =
   (try? run(URL(fileURLWithPath: "/usr/bin/env"), ["git", "--version"]))?
   .code == 0
 
-/// `rejoin compare --git` on repositories that the tests make.
+/// `rejoin compare --git` on repositories that the tests create.
 @Suite(.enabled(if: hasGit)) struct GitHistoryTests {
   private let folder: Folder
 
@@ -47,10 +47,11 @@ private let hasGit =
       environment: environment)
   }
 
-  /// Twenty merges: each side changes its field of a record, and every fourth time
-  /// both change one.
+  /// In each of 20 merges, both sides change their own field of a record.
+  ///
+  /// In every fourth merge, both change the same field.
   @Test(arguments: ["d.json", ":(top)\n*\"é.json"])
-  func aRepository(file: String) throws {
+  func compareReadsMergesOfRepository(file: String) throws {
     var (a, b, c) = (0, 0, 0)
     func save(_ branch: String) throws {
       try folder.write(
@@ -70,18 +71,18 @@ private let hasGit =
       try save("mine")
       b = i
       if isContested { c = 100 + i }
-      // What people made of it.
+      // The user's resolution of the merge.
       try git("merge", "-q", "-s", "ours", "--no-commit", "side\(i)")
       try save("merge")
     }
     let printed = try compare()
     #expect(printed.counts(of: "rejoin")?.prefix(3) == [0, 0, 0])
-    // Of each merge one edit, and of five another.
+    // Each merge loses an edit, and five merges lose another one.
     #expect(
       printed.counts(of: "recordByServerTime") == [25, 20, 25],
       "\(printed.text)")
     #expect(printed.counts(of: "changedKeys")?.first == 5, "\(printed.text)")
-    // A version that is no JSON is told, and left out.
+    // A version that is not JSON is reported and left out.
     try git("checkout", "-q", "-b", "bad")
     try folder.write("{", to: file)
     try git("commit", "-q", "-a", "-m", "bad")
@@ -96,7 +97,7 @@ private let hasGit =
     #expect(try compare("no/such").code == 2)
   }
 
-  /// Two sides of a merge, and what comes of them, in which both change `sub/d.json`.
+  /// Commits two sides that both change `sub/d.json`, and their merge.
   private func mergeTwoSides(
     mine: () throws -> Void = {}, theirs: () throws -> Void = {},
     merged: () throws -> Void = {}
@@ -114,7 +115,7 @@ private let hasGit =
     try git("checkout", "-q", "main")
     try folder.write(#"{"r":{"a":2}}"#, to: "sub/d.json")
     try mine()
-    // Mine is the earlier by its author's clock.
+    // The author's clock makes `mine` the earlier commit.
     try commit("mine", environment: dates)
     try git("merge", "-q", "-s", "ours", "--no-commit", "side")
     try folder.write(#"{"r":{"a":1}}"#, to: "sub/d.json")
@@ -122,7 +123,8 @@ private let hasGit =
     try commit("merge")
   }
 
-  /// The second parent is the later, so that the server's time agrees with people.
+  /// Expects that the server's time agrees with the resolution, because the
+  /// second parent is later.
   private func check(_ printed: Printed) {
     #expect(printed.code == 0, "\(printed.text)")
     #expect(
@@ -130,18 +132,18 @@ private let hasGit =
     #expect(printed.asPeople("recordByServerTime") == [1, 1])
   }
 
-  @Test func timesAreFoundFromASubfolder() throws {
+  @Test func timesAreFoundFromSubfolder() throws {
     try mergeTwoSides()
     check(try compare("sub"))
     check(try compare("d.json", in: "sub"))
   }
 
-  @Test func gitsVariablesLeadNowhereElse() throws {
+  @Test func compareIgnoresVariablesOfGit() throws {
     try mergeTwoSides()
     check(try compare(environment: ["GIT_DIR": "/nowhere/.git"]))
   }
 
-  /// Whoever has renamed a file has not deleted its records.
+  /// Renaming a file does not delete its records.
   @Test func renamedFilesAreLeftOut() throws {
     try mergeTwoSides(
       mine: { try git("mv", "e.json", "f.json") },
@@ -153,7 +155,7 @@ private let hasGit =
       printed.text.contains(":e.json: it is not a file on both sides and in"))
   }
 
-  @Test func foldersInPlaceOfFilesAreLeftOut() throws {
+  @Test func foldersThatReplaceFilesAreLeftOut() throws {
     try mergeTwoSides(
       mine: {
         try git("rm", "-q", "e.json")
@@ -167,7 +169,7 @@ private let hasGit =
     #expect(printed.text.contains(":e.json: it is not a file on both sides"))
   }
 
-  /// Each of two pasts has changes that the other lacks.
+  /// Each of two common ancestors has changes that the other one lacks.
   @Test func crossedMergesAreLeftOut() throws {
     try mergeTwoSides()
     let main = try git("rev-parse", "main^1")
@@ -184,15 +186,15 @@ private let hasGit =
       "\(printed.text)")
   }
 
-  /// Reading a repository runs nothing that it names, and waits for nothing.
-  @Test func aHostileRepository() throws {
+  /// Reading a repository neither runs its programs nor waits.
+  @Test func hostileRepositoryRunsNoProgram() throws {
     let marker = folder.url.appending(path: "marker").path
     let program = try folder.write(
       "#!/bin/sh\ntouch \(marker)\n", to: "program.sh")
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o755], ofItemAtPath: program)
     try mergeTwoSides()
-    // A parent with a signature, from the end of time.
+    // This parent has a signature and a date in the far future.
     let (mine, side) = (
       try git("cat-file", "commit", "main^1"), try git("rev-parse", "side")
     )
@@ -212,7 +214,7 @@ private let hasGit =
       "core.fsmonitor": program, "core.pager": program,
       "diff.external": program,
     ] { try git("config", key, value) }
-    // Git complains about each of these to standard error.
+    // Git prints an error for each of these paths.
     let dead = (0..<2000).map {
       "/nowhere/\($0)/" + String(repeating: "x", count: 200)
     }

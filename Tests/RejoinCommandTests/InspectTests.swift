@@ -13,12 +13,12 @@ import Testing
     let json = try JSONSerialization.jsonObject(with: text)
     let content = NSMutableDictionary(
       dictionary: try #require(json as? [String: Any]))
-    // They divide a message into other parts.
+    // The two readers divide a message into different sections.
     content.removeObject(forKey: "sections")
     return content
   }
 
-  @Test func inspectPrintsWhatTheSecondReaderReads() throws {
+  @Test func inspectAgreesWithPythonReader() throws {
     let files = try FileManager.default.contentsOfDirectory(
       at: InspectTests.golden, includingPropertiesForKeys: nil)
     var count = 0

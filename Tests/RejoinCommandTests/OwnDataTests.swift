@@ -4,7 +4,7 @@ import Foundation
 import RejoinSQL
 import Testing
 
-/// `rejoin compare` on data that nobody has written for it.
+/// `rejoin compare` on data in the formats of other programs.
 @Suite struct OwnDataTests {
   private let folder: Folder
 
@@ -24,9 +24,10 @@ import Testing
     ],
   ]
 
-  /// Both sides changed records 1, in different fields, and 2, in the same one.
+  /// Both sides changed different fields of record 1 and the same field of
+  /// record 2.
   ///
-  /// Only one side deleted record 3, and only the other changed record 4.
+  /// One side deleted record 3, and the other side changed record 4.
   private func check(_ printed: Printed) {
     #expect(printed.code == 0, "\(printed.text)")
     #expect(printed.counts(of: "recordByServerTime") == [2, 2, 2])
@@ -43,7 +44,7 @@ import Testing
 
   static let strategies = "recordByServerTime,changedKeys,rejoin"
 
-  @Test func threeTablesAsCSV() throws {
+  @Test func compareReadsCSVTables() throws {
     check(
       try compare(
         Self.versions.reduce(into: [:]) { paths, version in
@@ -54,8 +55,8 @@ import Testing
         }))
   }
 
-  /// They begin with the mark of UTF-8, as some editors write it.
-  @Test func threeTablesAsJSON() throws {
+  /// The files start with a byte order mark, which some editors write.
+  @Test func compareReadsJSONTables() throws {
     check(
       try compare(
         Self.versions.reduce(into: [:]) { paths, version in
@@ -69,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: ["UTF-8", "UTF-16"])
-  func threeFilesOfSQLite(_ encoding: String) throws {
+  func compareReadsSQLiteFiles(_ encoding: String) throws {
     var paths: [String: String] = [:]
     for (name, rows) in Self.versions {
       let path = folder.url.appending(path: "\(name).sqlite").path
@@ -99,8 +100,8 @@ import Testing
     #expect(alone.code == 2 && alone.text.contains("; there are 2,"))
   }
 
-  /// Names and keys that look alike, or that other text could be made of.
-  @Test func oddTables() throws {
+  /// Names and keys that look alike or contain special characters.
+  @Test func compareReadsTablesWithOddNames() throws {
     var paths: [String: String] = [:]
     for (place, name) in ["base", "mine", "theirs"].enumerated() {
       let path = folder.url.appending(path: "\(name).sqlite").path
@@ -129,8 +130,8 @@ import Testing
     }
   }
 
-  /// A key may be NULL in SQLite, and so be there twice.
-  @Test func keysThatAreTwice() throws {
+  /// A key may be NULL in SQLite, so two rows can have it.
+  @Test func compareRefusesDuplicateKeys() throws {
     let path = folder.url.appending(path: "twice.sqlite").path
     let connection = try SQLiteConnection(opening: path)
     try connection.run("CREATE TABLE t (a TEXT PRIMARY KEY, b TEXT)")
@@ -142,7 +143,7 @@ import Testing
         "twice.sqlite, table t: the key \"NULL\" is there twice"))
   }
 
-  @Test func threeStatesOnALine() throws {
+  @Test func compareReadsThreeStatesPerLine() throws {
     let path = try folder.write(
       """
       {"base":{"n":3,"t":["a"],"o":{"x":1}},"mine":{"n":2,"t":["a","b"],\
@@ -171,7 +172,7 @@ import Testing
     ),
     ("key,\u{e9},e\u{301}\n1,2,3\n", ":1: two columns have one name"),
   ])
-  func badCSV(text: String, problem: String) throws {
+  func compareRefusesBadCSV(text: String, problem: String) throws {
     let bad = try folder.write(text, to: "bad.csv")
     let printed = try compare(["base": bad, "mine": bad, "theirs": bad])
     #expect(printed.code == 2)
@@ -184,7 +185,7 @@ import Testing
     ("SQLite format 3\u{0}", ": "),
     (#"{"r":{"\#u{e9}":1,"e\#u{301}":1}}"#, ": two fields have the name"),
   ])
-  func badFiles(text: String, problem: String) throws {
+  func compareRefusesBadJSON(text: String, problem: String) throws {
     let bad = try folder.write(text, to: "bad.json")
     let printed = try compare(["base": bad, "mine": bad, "theirs": bad])
     #expect(printed.code == 2)
@@ -200,7 +201,7 @@ import Testing
     #expect(csv.text.contains("latin.csv: the text is not UTF-8"))
   }
 
-  /// What one version has beside its records does not delete them.
+  /// Data that only one version has does not delete the records.
   @Test(arguments: [
     (
       #"{"a":{"x":1},"b":{"x":1}}"#, #"{"a":{"x":1},"b":{"x":2},"version":2}"#,
@@ -211,7 +212,7 @@ import Testing
       #"[{"id":1,"name":"c"}]"#
     ),
   ])
-  func oneShapeForAllVersions(
+  func extraDataOfOneVersionDeletesNoRecords(
     base: String, mine: String, theirs: String
   ) throws {
     let printed = try rejoin(
@@ -222,8 +223,8 @@ import Testing
     #expect(!printed.text.contains("deletes"), "\(printed.text)")
   }
 
-  /// What Core Data keeps for itself is nobody's edit.
-  @Test func aStoreOfCoreData() throws {
+  /// Changes of Core Data's own columns and tables are not edits.
+  @Test func compareIgnoresMetadataOfCoreData() throws {
     var paths: [String: String] = [:]
     for (place, name) in ["base", "mine", "theirs"].enumerated() {
       let path = folder.url.appending(path: "\(name).sqlite").path
@@ -248,9 +249,8 @@ import Testing
     #expect(printed.counts(of: "recordByServerTime") == [1, 1, 1])
   }
 
-  /// Kinds that are declared apply to every format, and what is not of its kind is
-  /// an error.
-  @Test func kindsAreDeclared() throws {
+  /// A value that is not of its declared kind is an error.
+  @Test func declaredKindsApplyToEveryFormat() throws {
     func files(_ end: String, _ rows: [String]) throws -> [String] {
       try zip(["--base", "--mine", "--theirs"], rows).flatMap {
         [$0, try folder.write($1, to: "\($0)\(end)")]
@@ -269,7 +269,7 @@ import Testing
       let printed = try compared(
         words + ["--kinds", "n=counter,t=set", "--format", "json"])
       #expect(printed.counts(of: "rejoin") == [0, 0, 0])
-      // Both sold one; one removed b, and the other inserted c.
+      // Both sides sold one. One side removed b, and the other inserted c.
       #expect(
         printed.counts(of: "changedKeys") == [2, 1, 2], "\(printed.text)")
       let story = try compared(
@@ -311,7 +311,7 @@ import Testing
     #expect(printed.text.hasSuffix("</html>\n"))
   }
 
-  @Test func sharesMayHaveAFraction() throws {
+  @Test func percentagesMayHaveFractions() throws {
     let text = try compared(
       [
         "--episodes", "3", "--workload", "calm", "--contention", "3.9",
@@ -327,7 +327,7 @@ import Testing
   }
 
   /// The first lines are the question, one table, and the result.
-  @Test func firstLinesHaveTheResult() throws {
+  @Test func firstLinesShowResult() throws {
     let lines = try compared(["--episodes", "40"]).text.split(
       separator: "\n", omittingEmptySubsequences: false)
     #expect(lines[0].hasSuffix("?"))
@@ -338,8 +338,8 @@ import Testing
     #expect(lines.prefix(24).allSatisfy { $0.count <= 80 })
   }
 
-  /// A page replaces pages, and nothing else.
-  @Test func aPageIsReplaced() throws {
+  /// A page does not replace other files.
+  @Test func pageReplacesOnlyPages() throws {
     let states = try folder.write(
       #"{"base":{"a":1},"mine":{"a":2},"theirs":{"a":3}}"#, to: "s.jsonl")
     let page = folder.url.appending(path: "p.html").path
@@ -350,7 +350,7 @@ import Testing
   }
 
   /// Every output has every format.
-  @Test func formats() throws {
+  @Test func everyOutputHasEveryFormat() throws {
     for line in try rejoin("compare", "--help").text.split(separator: "\n") {
       #expect(line.count <= 80, "\(line)")
     }
@@ -380,7 +380,7 @@ import Testing
       types == ["comparison": 2, "strategy": 14, "verdict": 4, "example": 8])
   }
 
-  @Test func badWords() throws {
+  @Test func compareRefusesBadArguments() throws {
     let empty = try folder.write("", to: "empty.jsonl")
     let states = try folder.write(
       #"{"base":{"a":1},"mine":{"a":2},"theirs":{"a":3}}"#, to: "states.jsonl")

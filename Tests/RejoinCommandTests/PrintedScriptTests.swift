@@ -8,7 +8,8 @@ import Testing
 @Suite struct PrintedScriptTests {
   init() throws { try Premises.check() }
 
-  /// What the devices show at the end of a script, as the command prints it.
+  /// Returns the lines that the command prints for the devices at the end of a
+  /// script.
   private func shows(_ script: Script) throws -> [String] {
     var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
     for step in script.steps { try world.perform(step) }
@@ -23,11 +24,12 @@ import Testing
     }
   }
 
-  /// The steps of a script that a replay script can express exactly.
+  /// Returns the steps of a script that a replay script can express exactly.
   ///
-  /// Left out are contexts on a deleted record, which a replayed context would
-  /// create again, and discarding a record that did not exist when it was
-  /// fetched, which a replayed context does not count as an edit.
+  /// The result lacks contexts on a deleted record, because a replayed context
+  /// would create the record again. It also lacks discarding a record that did
+  /// not exist at the fetch, because a replayed context does not count it as an
+  /// edit.
   private func sayable(_ script: Script) throws -> Script {
     var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
     var result = Script(deviceCount: script.deviceCount)
@@ -48,8 +50,8 @@ import Testing
       case .purge where hasWritten: continue
       case .save, .undo, .purge, .discard, .pull:
         if !world.undecidable.isEmpty, step.mayDelete { continue }
-      // A printed device also records the version that it writes for. So it
-      // learns of later saves under its own ID, and more becomes stable.
+      // A printed device also records the receiver's version. Therefore, it
+      // learns of later saves under its own ID, and more saves become stable.
       case .write(_, since: .some, _), .writePart:
         if !world.suspects.isEmpty { continue }
         hasWritten = true
@@ -61,7 +63,7 @@ import Testing
     return result
   }
 
-  /// Whether a replay script has every verb of a step.
+  /// Returns whether a replay script has every verb of a step.
   ///
   /// It lacks `touch` and references, and has only one amount for the increments
   /// and decrements of a counter in a save.
@@ -92,14 +94,14 @@ import Testing
     return added.isDisjoint(with: taken)
   }
 
-  /// Whether a replayed script ends like the original.
+  /// Returns whether a replayed script ends like the original.
   private func isFaithful(_ script: Script) throws -> Bool {
     var printed: [String] = []
     try Replay.run(script.replayText(), showsBytes: true) { printed.append($0) }
     return try printed.filter { $0.hasPrefix("{\"bytes\"") } == shows(script)
   }
 
-  @Test func aPrintedScriptShowsWhatTheScriptDid() throws {
+  @Test func printedScriptEndsLikeOriginal() throws {
     for seed in 0..<60 as Range<UInt64> {
       var weights = ScriptWeights()
       (weights.unnoticedRestores, weights.retirements) = (2, 1)
@@ -115,7 +117,7 @@ import Testing
 }
 
 extension ScriptStep {
-  /// Whether the step depends on what the records are.
+  /// Whether the step is anything but a save of edits.
   fileprivate var mayDelete: Bool {
     guard case .save(_, let verbs) = self else { return true }
     return verbs.contains {

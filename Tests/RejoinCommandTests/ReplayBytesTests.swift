@@ -6,21 +6,21 @@ import Testing
 @testable import RejoinCommand
 @testable import _RejoinVerification
 
-/// What `rejoin replay --bytes` shows of long histories.
+/// The bytes that `rejoin replay --bytes` prints for long histories.
 @Suite struct ReplayBytesTests {
   init() throws { try Premises.check() }
 
-  /// What a device shows, without its own name.
+  /// The state of a device, without its name.
   private struct Shown: Decodable {
     let clock: [String: UInt64]
     let gaps: Int
     let bytes: String
   }
 
-  /// A script of every kind of step except reused device IDs, after which all
-  /// devices sync until none has unseen changes.
+  /// Returns a script with every kind of step except reused device IDs.
   ///
-  /// Retiring is rare, as devices that have retired others need not end equal.
+  /// At its end, all devices sync until no changes are missing. Retirements are
+  /// rare, because devices that retired others may end differently.
   private func script(_ seed: UInt64, steps: Int) -> Script {
     var weights = ScriptWeights()
     (weights.unnoticedRestores, weights.forks) = (0, 6)
@@ -40,7 +40,7 @@ import Testing
     return script
   }
 
-  @Test func devicesThatKnowTheSameShowTheSameBytes() throws {
+  @Test func equalClocksShowEqualBytes() throws {
     let scripts: UInt64 = 24
     var (steps, shown, pairs, settled) = (0, 0, 0, 0)
     for seed in 0..<scripts {

@@ -9,7 +9,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
   let name: String
   /// The line after the schema and one save.
   let line: String
-  /// A part of the message that tells what to do.
+  /// A part of the message's remedy.
   let hint: String
 
   init(_ name: String, _ line: String, says hint: String) {
@@ -69,7 +69,9 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
       "nested too deeply", String(repeating: "[", count: 40),
       says: "nested too deeply"),
   ])
-  func brokenLine(_ script: BrokenScript) throws { try expectRefused(script) }
+  func brokenLineIsRefused(_ script: BrokenScript) throws {
+    try expectRefused(script)
+  }
 
   @Test(arguments: [
     BrokenScript(
@@ -118,7 +120,9 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
       "fork as itself", #"{"do":"fork","on":"A","as":"A"}"#,
       says: "fork as a new device"),
   ])
-  func unknownName(_ script: BrokenScript) throws { try expectRefused(script) }
+  func unknownNameIsRefused(_ script: BrokenScript) throws {
+    try expectRefused(script)
+  }
 
   @Test(arguments: [
     BrokenScript("device", #"{"do":"show","on":7}"#, says: "\"on\""),
@@ -190,7 +194,9 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
         + #"[{"record":"Item/1","clear":["qty"]}]}"#,
       says: "\"qty\" is a counter, and only registers are pulled"),
   ])
-  func wrongType(_ script: BrokenScript) throws { try expectRefused(script) }
+  func wrongTypeIsRefused(_ script: BrokenScript) throws {
+    try expectRefused(script)
+  }
 
   private func expectRefused(_ script: BrokenScript) throws {
     let result = run(
@@ -199,10 +205,10 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     #expect(error.line == 6)
     #expect(error.reason.contains(script.hint), "\(error)")
     #expect("\(error)".hasPrefix("line 6: "))
-    #expect(result.printed == [Self.shown], "what came before stands")
+    #expect(result.printed == [Self.shown], "earlier lines are printed")
   }
 
-  @Test func onlyRegistersAreResolved() throws {
+  @Test func resolveRefusesCounters() throws {
     let result = run(
       Self.begin + #"""
         {"do":"fetch","on":"A","context":"c","record":"Item/1","policy":"manual"}
@@ -212,7 +218,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     #expect(result.error?.reason.contains("use \"set\" and \"clear\"") == true)
   }
 
-  @Test func aRestoreIsNoticedOrOpensWithTheToken() throws {
+  @Test func restoreRefusesTokenWithUnnoticed() throws {
     let result = run(
       Self.begin + #"""
         {"do":"backup","on":"A","as":"s"}
@@ -222,7 +228,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     #expect(result.error?.reason.contains("not both") == true)
   }
 
-  @Test func unnoticedIsATruthValue() throws {
+  @Test func unnoticedRequiresBoolean() throws {
     let result = run(
       Self.begin + #"""
         {"do":"backup","on":"A","as":"s"}
@@ -235,7 +241,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
   @Test(arguments: [
     "", "# nothing", #"{"do":"show","on":"A"}"#, "{}",
   ])
-  func missingSchema(_ text: String) {
+  func missingSchemaIsRefused(_ text: String) {
     let result = run(text)
     #expect(result.error?.line == 1)
     #expect(result.error?.reason.contains("begins with its schema") == true)
@@ -259,7 +265,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     (#"{"entities": {"rejoin.roster": {}}}"#, "no \"rejoin.\""),
     (#"{"entities": {}, "version": 1}"#, "unknown key \"version\""),
   ])
-  func brokenSchema(_ schema: String, _ hint: String) {
+  func brokenSchemaIsRefused(_ schema: String, _ hint: String) {
     let result = run("\n" + schema)
     #expect(result.error?.line == 2)
     #expect(result.error?.reason.contains(hint) == true)
@@ -287,7 +293,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test func aNameOfSixteenBytesIsADevice() {
+  @Test func nameOfSixteenBytesIsDeviceID() {
     let name = "ABCDEFGHIJKLMNOP"
     let result = run(Self.schema + "\n{\"do\":\"show\",\"on\":\"\(name)\"}")
     #expect(result.error == nil)

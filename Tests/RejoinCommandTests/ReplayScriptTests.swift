@@ -42,7 +42,7 @@ struct CheckedInScript: Sendable, CustomTestStringConvertible {
   init() throws { try Premises.check() }
 
   @Test(arguments: CheckedInScript.all)
-  func scriptPrintsWhatIsExpected(_ script: CheckedInScript) throws {
+  func scriptPrintsExpectedOutput(_ script: CheckedInScript) throws {
     var printed: [String] = []
     try Replay.run(script.text) { printed.append($0) }
     #expect(printed.count == script.expected.count)
@@ -51,7 +51,7 @@ struct CheckedInScript: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test func everyScriptIsFoundAndSaysWhatItIsAbout() {
+  @Test func everyScriptHasHeaderAndExpectedOutput() {
     #expect(CheckedInScript.all.count >= 130)
     for script in CheckedInScript.all {
       #expect(script.text.hasPrefix("# "), "\(script.name)")
@@ -60,7 +60,7 @@ struct CheckedInScript: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: CheckedInScript.all.filter { $0.name.contains("random") })
-  func devicesOfALongScriptAgreeAtItsEnd(_ script: CheckedInScript) throws {
+  func devicesAgreeAtEndOfLongScript(_ script: CheckedInScript) throws {
     let shows = script.text.split(separator: "\n").reversed()
       .prefix { $0.contains("\"do\": \"show\"") }
     #expect(shows.count > 1)

@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// What a process has printed, and how it ended.
+/// The output and the exit code of a process.
 struct Printed {
   let text: String
   let code: Int32
 }
 
 extension Printed {
-  /// The result of a strategy in a JSON document, next to complaints.
+  /// Returns the result of a strategy in a JSON document after warnings.
   private func result(of name: String) -> [String: Any]? {
     let line = text.split(separator: "\n").first { $0.hasPrefix("{") } ?? ""
     let document = try? JSONSerialization.jsonObject(with: Data(line.utf8))
@@ -20,8 +20,8 @@ extension Printed {
     }
   }
 
-  /// The changes that a strategy lost, the records with a loss, and the changes
-  /// lost if deletions win.
+  /// Returns the changes that a strategy lost, the records with a loss, and the
+  /// changes lost if deletions win.
   func counts(of name: String) -> [Int]? {
     guard let result = result(of: name),
       let losses = result["losses"] as? [String: Any],
@@ -31,7 +31,8 @@ extension Printed {
       .compactMap { $0 as? Int }
   }
 
-  /// The changed fields that ended as people left them, and all changed fields.
+  /// Returns the changed fields that end as users resolved them, and all
+  /// changed fields.
   func asPeople(_ name: String) -> [Int]? {
     let agreement = result(of: name)?["asPeople"] as? [String: Any]
     let all = agreement?["all"] as? [String: Any]
@@ -40,7 +41,7 @@ extension Printed {
   }
 }
 
-/// Runs a program, and waits for its end.
+/// Runs a program and waits until it exits.
 func run(
   _ program: URL, _ words: [String], in folder: URL? = nil,
   _ environment: [String: String] = [:]
@@ -70,7 +71,7 @@ func rejoin(
       .appending(path: "rejoin"), words, in: nil, environment)
 }
 
-/// A folder for the time of a test.
+/// A temporary folder for a test.
 final class Folder {
   let url = FileManager.default.temporaryDirectory.appending(
     path: "rejoin-\(UUID())")

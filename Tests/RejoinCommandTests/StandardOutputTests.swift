@@ -3,8 +3,10 @@
 import Foundation
 import Testing
 
-/// If standard output cannot be written to, every subcommand ends with a message
-/// and exit code 1, except quietly if its reader is gone.
+/// If standard output cannot be written, every subcommand ends with a message
+/// and exit code 1.
+///
+/// If the reader closed the pipe, it ends without a message.
 @Suite struct StandardOutputTests {
   private static let tests = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -31,7 +33,7 @@ import Testing
     let complaint: String
   }
 
-  /// Runs the command in a shell, which redirects its files.
+  /// Runs the command in a shell with redirections.
   private func run(_ words: [String], _ redirection: String) throws -> Outcome {
     let process = Process()
     let complaint = Pipe()
@@ -71,33 +73,32 @@ import Testing
     #expect(outcome.complaint.split(separator: "\n").count == 1)
   }
 
-  /// A reader that wants no more, such as `head`, ends the command quietly.
+  /// A reader such as `head` closes the pipe early.
   @Test(arguments: commands)
-  func closedPipeEndsTheCommandQuietly(command: [String]) throws {
+  func closedPipeEndsCommandQuietly(command: [String]) throws {
     let outcome = try run(command, "")
     #expect(outcome.complaint.isEmpty)
     #expect(outcome.reason == .uncaughtSignal && outcome.exitCode == SIGPIPE)
   }
 
-  @Test(arguments: commands) func whereItIsClosed(command: [String]) throws {
+  @Test(arguments: commands) func closedOutputFails(command: [String]) throws {
     expectFailure(try run(command, ">&-"), "Bad file descriptor")
   }
 
   @Test(
     .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
     arguments: commands)
-  func whereThereIsNoRoom(command: [String]) throws {
+  func fullOutputFails(command: [String]) throws {
     expectFailure(try run(command, ">/dev/full"), "No space left on device")
   }
 
-  /// If standard error is closed, too, the message is lost and the exit code
-  /// remains.
-  @Test func aComplaintThatNobodyCanReadIsNoFault() throws {
+  /// Without standard error, the message is lost.
+  @Test func closedErrorOutputKeepsExitCode() throws {
     #expect(try run(["sing"], "2>&-").exitCode == 2)
     #expect(try run(["replay", "no/such/file"], "2>&1").exitCode == 1)
   }
 
-  @Test func whatCanBeWrittenIs() throws {
+  @Test func writableOutputSucceeds() throws {
     let outcome = try run(["replay", Self.script.path], ">/dev/null")
     #expect(outcome.exitCode == 0)
     #expect(outcome.complaint.isEmpty)

@@ -7,13 +7,13 @@ import RejoinStore
 import RejoinTesting
 import Testing
 
-/// What `rejoin store` prints.
+/// The output of `rejoin store`.
 @Suite struct StoreCommandTests {
   private struct Note: Entity {
     let title = register("title", of: String.self)
   }
 
-  @Test func aStoreInUseIsPrinted() async throws {
+  @Test func storeInUseIsPrinted() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "rejoin-\(UUID())")
     try FileManager.default.createDirectory(
@@ -46,7 +46,7 @@ import Testing
     withExtendedLifetime(store) {}
   }
 
-  @Test func whatIsNoStoreIsSaidToBeNone() throws {
+  @Test func missingAndOtherFilesFail() throws {
     let missing = try rejoin("store", "/nowhere/notes.sqlite")
     #expect(missing.code == 1)
     #expect(missing.text.contains("No such file or directory"))

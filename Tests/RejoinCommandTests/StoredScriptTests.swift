@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: CheckedInScript.all)
-  func itsOutputIsThatInMemory(_ script: CheckedInScript) throws {
+  func storedScriptPrintsOutputOfMemory(_ script: CheckedInScript) throws {
     let stores = try ScriptStores(in: folder.path)
     #expect(try lines(of: script.text, in: stores) == lines(of: script.text))
   }
@@ -31,7 +31,7 @@ import Testing
   private static let schema =
     #"{"entities": {"Item": {"fields": {"name": "register"}}}}"#
 
-  @Test func theFilesAreStores() throws {
+  @Test func everyDeviceHasStore() throws {
     let saves = ["-09AZaz", "/", ":", "@", "B ü", "[", "`", "{"].map {
       #"{"do":"save","on":"\#($0)","at":1,"record":"Item/1","set":{"name":"x"}}"#
     }
@@ -51,7 +51,7 @@ import Testing
       #expect(summary.scopes.map(\.openings) == [openings])
       #expect(summary.scopes.first?.replica.recordCount == 1)
     }
-    // They are not taken for those of another run.
+    // A second run does not use the stores of the first one.
     let error = #expect(throws: ScriptError.self) {
       try lines(of: text, in: ScriptStores(in: folder.path))
     }
@@ -59,7 +59,7 @@ import Testing
     #expect(error?.reason.contains("choose a folder without stores") == true)
   }
 
-  @Test func aFolderThatCannotBeMadeIsNamed() throws {
+  @Test func errorNamesFolderThatCannotBeCreated() throws {
     let path = folder.path
     #expect(FileManager.default.createFile(atPath: path, contents: nil))
     let error = #expect(throws: ScriptStores.Failure.self) {
@@ -69,8 +69,8 @@ import Testing
       error?.description.contains("cannot be created: Not a directory") == true)
   }
 
-  /// What was only in memory is gone.
-  @Test func aContextEndsWithItsProcess() throws {
+  /// A context exists only in memory.
+  @Test func crashDiscardsContexts() throws {
     let text = """
       \(Self.schema)
       {"do":"save","on":"A","at":1,"record":"Item/1","set":{"name":"x"}}

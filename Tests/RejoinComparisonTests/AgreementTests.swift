@@ -29,27 +29,27 @@ import Testing
     return share
   }
 
-  @Test func onlyChangedFieldsCount() {
+  @Test func unchangedFieldsDoNotCount() {
     let resolution = Episode.Resolution.record(
       ["x": .text("A"), "z": .text("other")])
     #expect(agreement(["x": .text("A")], resolution).all == share(2, 1))
     #expect(agreement(["x": .text("old")], resolution).all == share(1, 0))
   }
 
-  @Test func anAbsentSetIsAnEmptySet() {
+  @Test func absentSetEqualsEmptySet() {
     #expect(
       agreement(
         ["x": .text("A"), "s": .elements([])], .record(["x": .text("A")])
       ).all == share(2, 1))
   }
 
-  @Test func aDeletedRecordAgreesOnlyIfItIsGone() {
+  @Test func deletedRecordAgreesOnlyIfAbsent() {
     #expect(agreement(nil, .deleted).all == share(2, 1))
     #expect(agreement(["x": .text("A")], .deleted).all == share(0, 0))
     #expect(agreement(nil, .record([:])).all == share(0, 0))
   }
 
-  @Test func whereNobodyChangedAFieldTheRecordItselfMustAgree() {
+  @Test func recordWithoutChangedFieldsMustAgree() {
     var episode = Episode(["x": .text("old")], ("a", { $0.isDeletion = true }))
     episode.resolution = .deleted
     var agreement = Agreement()
@@ -60,7 +60,7 @@ import Testing
     #expect(agreement.all.records == 2)
   }
 
-  @Test func rowsSettledByAPersonAreCountedApart() {
+  @Test func resolutionsByPersonAreCountedSeparately() {
     let resolution = Episode.Resolution.record(["x": .text("A")])
     #expect(
       agreement(["x": .text("A")], resolution, by: .person).person
@@ -69,7 +69,7 @@ import Testing
       agreement(["x": .text("A")], resolution).person == Agreement.Share())
   }
 
-  @Test func withoutAResolutionNothingIsCounted() {
+  @Test func episodeWithoutResolutionDoesNotCount() {
     #expect(agreement(["x": .text("A")], nil) == Agreement())
   }
 }

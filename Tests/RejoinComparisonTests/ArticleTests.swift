@@ -14,10 +14,10 @@ struct ReadOnly: Contender {
   }
 }
 
-/// The code of the landing page is compiled here, block by block, and ends as
-/// the page says.
+/// Compiles the code of the landing page, block by block, and checks its
+/// results.
 @Suite struct ArticleTests {
-  @Test func endsAsThePageSays() throws {
+  @Test func resultsEqualThoseOfPage() throws {
     var phone = Episode.Edit("phone", at: 1000)
     phone.increment = ["steps": 1200]
     var watch = Episode.Edit("watch", at: 2000)
@@ -49,7 +49,7 @@ struct ReadOnly: Contender {
     #expect(units == 2000)
   }
 
-  @Test func everyBlockIsCompiled() throws {
+  @Test func pageCodeIsCompiled() throws {
     let code = try lines(
       String(contentsOf: URL(filePath: #filePath), encoding: .utf8))
     let blocks = try page.components(separatedBy: "```swift\n").dropFirst()
@@ -71,7 +71,7 @@ struct ReadOnly: Contender {
     }
   }
 
-  /// The text without indentation, so that code may stand in a function.
+  /// Returns the lines without indentation, because the code is in functions.
   private func lines(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.drop { $0 == " " } }.joined(separator: "\n")

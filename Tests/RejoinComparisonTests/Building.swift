@@ -5,7 +5,7 @@ import Rejoin
 @testable import RejoinComparison
 
 extension Episode {
-  /// An episode with an edit per entry, a millisecond apart.
+  /// Creates an episode with an edit for each entry, one millisecond apart.
   init(
     _ base: PlainRecord?, kinds: [String: FieldKind] = [:],
     _ edits: (String, (inout Edit) -> Void)...
@@ -18,7 +18,7 @@ extension Episode {
     }
   }
 
-  /// What is not as it should be if the episode ends with `state`.
+  /// Returns the losses if the episode ends with `state`.
   func losses(
     _ state: PlainRecord?, kept: [String: Set<Content?>] = [:],
     reported: [String: Set<Content?>] = [:],
@@ -29,7 +29,7 @@ extension Episode {
     ).losses.counts
   }
 
-  /// The changes that can be lost.
+  /// Returns the number of changes that can be lost.
   func changes(_ deletion: DeletionRule = .updateWins) -> Int {
     Oracle(self, deletion: deletion).verdict(on: Outcome(everywhere: base))
       .losses.changes

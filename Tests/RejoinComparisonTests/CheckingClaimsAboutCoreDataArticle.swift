@@ -4,8 +4,8 @@ import Foundation
 import RejoinComparison
 import Testing
 
-/// The articles for those who come from Core Data: what they name is there, and their
-/// code is compiled here.
+/// Compiles the code of the articles about Core Data, and checks the names in
+/// them.
 @Suite struct CheckingClaimsAboutCoreDataArticle {
   private let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -17,7 +17,7 @@ import Testing
       encoding: .utf8)
   }
 
-  @Test func whatItNamesIsThere() throws {
+  @Test func namedTestsAndStrategiesExist() throws {
     let rows = try page("CheckingClaimsAboutCoreData").split(separator: "\n")
       .filter { $0.hasPrefix("| ") }.dropFirst()
     #expect(rows.count == 25)
@@ -80,7 +80,7 @@ import Testing
     try handle.write(contentsOf: line)
   }
 
-  @Test func whatIsLoggedCanBeRead() throws {
+  @Test func loggedStatesCanBeRead() throws {
     let code = try lines(
       String(contentsOf: URL(filePath: #filePath), encoding: .utf8))
     let block = try page("ComparingYourOwnData")
@@ -118,7 +118,7 @@ import Testing
     #expect(episodes[1].base == nil)
   }
 
-  /// The text without indentation, so that code may stand in a function.
+  /// Returns the lines without indentation, because the code is in functions.
   private func lines(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.drop { $0 == " " } }.joined(separator: "\n")

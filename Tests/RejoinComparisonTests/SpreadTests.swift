@@ -6,8 +6,9 @@ import Testing
 @testable import RejoinComparison
 
 @Suite struct SpreadTests {
-  /// One record of each repository, in some of which saving whole records loses a
-  /// change.
+  /// Returns the result for one record of each repository.
+  ///
+  /// Saving whole records loses a change in some repositories.
   private func result(_ lossy: [Bool]) throws -> StrategyResult {
     let episodes = lossy.enumerated().map { index, isLossy in
       var episode = Episode(
@@ -23,8 +24,10 @@ import Testing
         .strategies.first)
   }
 
-  /// Of five repositories, the number of the one lossy among five draws is binomial:
-  /// at most 3 in 99 % of the draws, and at most 2 in 94 %.
+  /// One of five repositories is lossy.
+  ///
+  /// Its count among five draws is binomial: at most 3 in 99 % of the draws,
+  /// and at most 2 in 94 %.
   @Test func intervalComesFromResamplingRepositories() throws {
     let result = try result([true, false, false, false, false])
     let spread = try #require(Spread(.lossyRecords, of: result))
@@ -41,7 +44,8 @@ import Testing
     #expect(spread.least == 0.5 && spread.greatest == 0.5)
   }
 
-  /// The difference is of the same draws: of a strategy and itself, it is none.
+  /// Both strategies have the same draws, so the difference of a strategy and
+  /// itself is zero.
   @Test func differencesArePaired() throws {
     let result = try result([true, false, true, false, false, true])
     let spread = try #require(

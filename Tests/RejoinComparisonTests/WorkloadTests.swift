@@ -6,9 +6,9 @@ import Testing
 @testable import RejoinComparison
 
 @Suite struct WorkloadTests {
-  /// Each edit changes what its author sees: nobody can lose what is no change.
+  /// An edit without a change could not be lost.
   @Test(arguments: [Workload.calm, .busy, .hostile])
-  func everyEditChangesEachOfItsFields(workload: Workload) {
+  func everyEditChangesItsFields(workload: Workload) {
     var workload = workload
     workload.episodes = 200
     for episode in workload.generate() {
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func theSameSeedGivesTheSameEpisodes() {
+  @Test func equalSeedsGiveEqualEpisodes() {
     var workload = Workload()
     workload.episodes = 30
     let first = workload.generate()
@@ -37,7 +37,7 @@ import Testing
     #expect(first.map(\.edits) != workload.generate().map(\.edits))
   }
 
-  @Test func moreEpisodesBeginWithTheSameOnes() {
+  @Test func longerWorkloadStartsWithSameEpisodes() {
     var workload = Workload()
     workload.episodes = 5
     let few = workload.generate().map(\.edits)
@@ -71,8 +71,9 @@ import Testing
     }
   }
 
-  /// After contact, all begin with one record, which has the edits of all.
-  @Test func devicesHearOfEachOther() {
+  /// After contact, all devices start with one record, which has the edits of
+  /// all devices.
+  @Test func contactSharesEditsOfAllDevices() {
     var workload = Workload.busy
     (workload.episodes, workload.skew, workload.deletions) = (20, 0, 0)
     let parts = workload.generate()
@@ -96,7 +97,7 @@ import Testing
     }
   }
 
-  /// On a calm day few edits meet: about one in eight fields that are touched.
+  /// In a calm workload, few edits meet: about one in eight changed fields.
   @Test func calmEpisodesSeldomConflict() {
     let episodes = Workload.calm.generate()
     var (touched, contested) = (0, 0)
@@ -110,7 +111,7 @@ import Testing
     #expect(share > 0.02 && share < 0.15, "\(share)")
   }
 
-  @Test func contentionIsAddedToWhatMeetsByChance() {
+  @Test func contentionMakesEveryEditMeet() {
     var workload = Workload.calm
     workload.contention = 1
     for episode in workload.generate()
@@ -121,7 +122,7 @@ import Testing
     }
   }
 
-  /// The only field is not chosen a second time.
+  /// The workload does not choose the only field a second time.
   @Test func contentionChoosesNoFieldTwice() {
     var workload = Workload.busy
     (workload.fields, workload.contention) = (1, 1e-9)

@@ -94,7 +94,7 @@ import Testing
     )
   }
 
-  /// Values without sets keep the bytes that they had.
+  /// Values without sets keep their former bytes.
   @Test func otherValuesKeepTheirBytes() throws {
     struct Inner: Codable, Hashable { var numbers = [3, 1, 2] }
     struct Plain: Codable, Hashable {
@@ -126,7 +126,7 @@ import Testing
     var folders: Set<Folder> = []
   }
 
-  /// Each level is encoded once, not twice.
+  /// Encoding is not repeated for each level.
   @Test func nestedSetsAreEncodedOnce() throws {
     var folder = Folder(name: "last")
     for level in 0..<60 {
@@ -146,13 +146,13 @@ import Testing
     }
   }
 
-  @Test func elementThatEncodesNothingIsListed() throws {
+  @Test func emptyElementIsListed() throws {
     let notes: Set = [Note(text: "a"), Note()]
     #expect(json(notes) == #"[{"text":"a"},{}]"#)
     #expect(Coded<Set<Note>>(Coded(notes).fieldValue)?.content == notes)
   }
 
-  @Test func valueThatCannotBeEncodedIsNull() {
+  @Test func unencodableValueIsNull() {
     #expect(Coded(Set([Double.infinity])).fieldValue == .null)
     #expect(Coded([Day.mon: Double.nan]).fieldValue == .null)
   }

@@ -28,7 +28,7 @@ import Testing
     #expect(Stored(.bool(true)) == nil)
   }
 
-  @Test func theModulePageIsTrue() throws {
+  @Test func exampleOfModulePageRoundTrips() throws {
     let phone = Replica(
       device: .random(), schema: [Trip.self], wallClock: .system,
       makeDeviceID: DeviceID.random)
@@ -63,8 +63,7 @@ import Testing
     #expect(Date(timeIntervalSince1970: .nan).fieldValue == .date(.min))
   }
 
-  /// What is read back is what is written again.
-  @Test func datesStayAsTheyAreStored() throws {
+  @Test func storedDatesRoundTrip() throws {
     for microseconds in stride(
       from: 1_750_000_000_000_000 as Int64, to: 1_750_000_000_002_000, by: 7)
     {
@@ -73,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func identifiersAndBytes() throws {
+  @Test func identifiersAndBytesAreBytes() throws {
     let uuid = try #require(
       UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF"))
     let bytes = (0..<16).map { UInt8($0 * 17) }
@@ -86,7 +85,7 @@ import Testing
     #expect(DeviceID.random() != DeviceID.random())
   }
 
-  @Test func addressesAndNumbers() throws {
+  @Test func addressesAndNumbersAreStrings() throws {
     let text = "https://example.org/a?b=c"
     check(try #require(URL(string: text)), is: .string(text))
     for (number, text) in [
@@ -100,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func codedValues() {
+  @Test func codedValuesAreJSON() {
     let hotel = Coded(Hotel(name: "a/b", nights: 2))
     check(
       hotel,
@@ -110,7 +109,7 @@ import Testing
     #expect(broken.fieldValue == .null)
   }
 
-  @Test func theSystemsClockGoesOn() {
+  @Test func systemClockAdvances() {
     let now = WallClock.system.now
     #expect(now > 1_700_000_000_000)
     #expect(WallClock.system.now >= now)

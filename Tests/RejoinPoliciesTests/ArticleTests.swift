@@ -5,8 +5,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// The code of the documentation's pages is compiled here, block by block, and
-/// ends as the pages say.
+/// Compiles the code of the articles, block by block, and checks its results.
 @Suite struct ArticleTests {
   struct Contact: Entity {
     let name = register("name", of: String.self)
@@ -23,7 +22,7 @@ import Testing
       wallClock: WallClock { time }, makeDeviceID: { DeviceID(99) })
   }
 
-  /// The other device writes a phone number, and we receive it.
+  /// The other device writes a phone number, and `replica` receives it.
   private func otherWrites(_ phone: String) throws {
     try other.save { $0[Contact.self, "ada"].phone = phone }
     if let delta = other.delta(since: replica.version) { replica.apply(delta) }
@@ -46,7 +45,7 @@ import Testing
     replica[Contact.self, "ada"]?.conflictingValues(of: \.phone)
   }
 
-  @Test func aPolicyDecidesWhatIsWritten() throws {
+  @Test func policyDecidesWrittenFields() throws {
     try replica.save { transaction in
       transaction[Person.self, "taylor"].name = "Taylor Swift"
       transaction[Person.self, "taylor"].address = "123 Main St"
@@ -102,7 +101,7 @@ import Testing
     #expect(phone == "111")
   }
 
-  @Test func aDraftIsCommittedLater() throws {
+  @Test func draftIsCommittedLater() throws {
     try otherWrites("222")
     var draft = replica.draft(of: Contact.self, key: "ada")
     draft.name = "Ada"
@@ -126,7 +125,7 @@ import Testing
     #expect(restored == "Ada")
   }
 
-  @Test func aRuleDecidesFieldByField() throws {
+  @Test func customRuleDecidesFieldByField() throws {
     let longerName = MergePolicy.custom { field in
       guard field.isChangedInContext else { return .keepStore }
       guard field.isChangedInStore, field.field == "name",
@@ -145,7 +144,7 @@ import Testing
     #expect(phones == ["444"])
   }
 
-  @Test func theUserIsAskedBeforeSaving() throws {
+  @Test func refusedSaveReportsContestedFields() throws {
     let context = try contextInConflict(.error)
     var questions: [FieldDifference] = []
     do {
@@ -166,7 +165,7 @@ import Testing
     #expect(phone == "444" && context.hasChanges)
   }
 
-  @Test func theUserIsAskedAfterAnotherLaunch() throws {
+  @Test func storedConflictsAreResolvedAfterRelaunch() throws {
     let context = try contextInConflict(.manual)
     try context.save()
     #expect(phone == "444")
@@ -186,7 +185,7 @@ import Testing
     #expect(later.pendingConflicts.isEmpty)
   }
 
-  @Test func aQueuedDeletionIsResolved() throws {
+  @Test func queuedDeletionIsResolved() throws {
     let later = try contextInConflict(.manual)
     later.delete(RecordID("Contact", "ada"))
     try later.save()
@@ -197,7 +196,7 @@ import Testing
     #expect(!replica.exists(RecordID("Contact", "ada")))
   }
 
-  @Test func theReportSaysWhatWasDropped() throws {
+  @Test func reportListsDroppedChanges() throws {
     let context = try contextInConflict(.mergeByPropertyStoreTrump)
     let report = try context.save()
     for change in report.dropped {
@@ -237,10 +236,10 @@ import Testing
   }
 }
 
-/// Every block of code in a page stands in this file, line by line.
+/// This file contains every block of code of the articles.
 @Suite struct ArticleCodeTests {
   @Test(arguments: ["RejoinPolicies", "ShowingAndResolvingConflicts"])
-  func isCompiled(page: String) throws {
+  func pageCodeIsCompiled(page: String) throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let catalogue = "Sources/RejoinPolicies/RejoinPolicies.docc"
@@ -257,7 +256,7 @@ import Testing
     }
   }
 
-  /// The text without indentation, so that code may stand in a function.
+  /// Returns the lines without indentation, because the code is in functions.
   private func lines(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.drop { $0 == " " } }.joined(separator: "\n")

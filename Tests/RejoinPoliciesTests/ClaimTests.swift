@@ -4,8 +4,9 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// The context edits the name and the phone; the other device, the phone and
-/// the address.
+/// The context edits the name and the phone.
+///
+/// The other device edits the phone and the address.
 private struct Contest {
   static let id = RecordID("Person", "taylor")
   static let name = FieldKey("name", .register)
@@ -32,7 +33,7 @@ private struct Contest {
     scene.receive()
   }
 
-  /// The name, the phone and the address, as the store has them.
+  /// The stored name, phone and address.
   var stored: [Value?] {
     [Self.name, Self.phone, Self.address].map {
       scene.mine.recordForEditing(Self.id)[$0].value
@@ -42,7 +43,7 @@ private struct Contest {
 
 @Suite("claim 3: a policy that throws loses nothing")
 struct ThrowingClaim {
-  @Test func everyEditIsThereAfterTheThrow() throws {
+  @Test func everyEditSurvivesThrow() throws {
     let contest = try Contest(.error)
     let context = contest.context
     context.apply(.count(by: 5), to: Key.qty, in: Scene.item)
@@ -68,22 +69,22 @@ struct TrumpClaim {
     #expect(contest.stored == ["mine", "mine", "theirs"])
   }
 
-  @Test func storeTrumpKeepsTheStores() throws {
+  @Test func storeTrumpKeepsStore() throws {
     let contest = try Contest(.mergeByPropertyStoreTrump)
     try contest.context.save()
     #expect(contest.stored == ["mine", "theirs", "theirs"])
   }
 }
 
-@Suite("claim 5: overwrite takes all of mine, rollback none of it")
+@Suite("claim 5: overwrite writes every property, rollback discards all edits")
 struct WholeObjectClaim {
-  @Test func overwriteWritesAlsoWhatDidNotConflict() throws {
+  @Test func overwriteReplacesUncontestedFields() throws {
     let contest = try Contest(.overwrite)
     try contest.context.save()
     #expect(contest.stored == ["mine", "mine", "fetched"])
   }
 
-  @Test func rollbackDiscardsAllOfMine() throws {
+  @Test func rollbackDiscardsEveryEdit() throws {
     let contest = try Contest(.rollback)
     let report = try contest.context.save()
     #expect(contest.stored == ["fetched", "theirs", "theirs"])
@@ -93,7 +94,7 @@ struct WholeObjectClaim {
 
 @Suite("claim 6: a context inherits no policy")
 struct PolicyPerContextClaim {
-  @Test func twoContextsOnOneReplicaDecideEachForItself() throws {
+  @Test func contextsOfOneReplicaUseTheirOwnPolicies() throws {
     let contest = try Contest(.mergeByPropertyStoreTrump)
     let second = EditingContext(contest.scene.mine)
     #expect(second.mergePolicy.name == "error")
@@ -103,15 +104,15 @@ struct PolicyPerContextClaim {
       $0.apply(.write("since"), to: Contest.phone, of: Contest.id)
     }
     try contest.context.save()
-    #expect(contest.stored[1] == "since", "the store trumps in the first")
+    #expect(contest.stored[1] == "since", "the store wins in the first")
     try second.save()
-    #expect(contest.stored[1] == "second", "the object in the second")
+    #expect(contest.stored[1] == "second", "the object wins in the second")
   }
 }
 
-@Suite("claim 7: without refreshing, a context shows what it fetched")
+@Suite("claim 7: a context without a refresh shows the fetched values")
 struct RefreshClaim {
-  @Test func staleUntilItIsRefreshed() throws {
+  @Test func contextIsStaleUntilRefresh() throws {
     let contest = try Contest(.error)
     let context = contest.context
     func shown(_ key: FieldKey) -> Value? {
@@ -120,10 +121,10 @@ struct RefreshClaim {
     #expect(shown(Contest.address) == "fetched", "stale")
     context.refresh()
     #expect(shown(Contest.address) == "theirs")
-    #expect(shown(Contest.phone) == "mine", "what was edited stays")
+    #expect(shown(Contest.phone) == "mine", "the edited value stays")
   }
 
-  @Test func automaticallyItIsNeverStale() throws {
+  @Test func automaticMergingKeepsContextCurrent() throws {
     let contest = try Contest(.error)
     contest.context.automaticallyMergesChangesFromParent = true
     #expect(
@@ -131,7 +132,7 @@ struct RefreshClaim {
   }
 }
 
-@Suite("claim 22: strategies do what their names say")
+@Suite("claim 22: policies have the effect that their names promise")
 struct StrategyClaim {
   @Test func serverWins() throws {
     let contest = try Contest(.serverWins)
@@ -139,7 +140,7 @@ struct StrategyClaim {
     #expect(contest.stored == ["fetched", "theirs", "theirs"])
   }
 
-  /// The clock of the other device is right, or a day ahead.
+  /// The clock of the other device is correct, or ahead by a day.
   @Test(arguments: [(Int64(5000), "mine"), (86_400_000, "theirs")])
   func lastWriteWinsComparesTimes(_ clock: Int64, _ winner: String) throws {
     let scene = try Scene.withItem(otherClock: clock)
@@ -147,10 +148,10 @@ struct StrategyClaim {
     try scene.otherEdits(Key.name, .write("theirs"))
     let report = try context.save()
     #expect(scene.item?.name == winner && scene.nameConflicts == [])
-    #expect(report.dropped.count == 1, "the other is reported")
+    #expect(report.dropped.count == 1, "the other value is reported")
   }
 
-  @Test func manualKeepsAList() throws {
+  @Test func manualQueuesConflicts() throws {
     let contest = try Contest(.manual)
     let context = contest.context
     try context.save()
@@ -161,7 +162,7 @@ struct StrategyClaim {
     #expect(contest.stored[1] == "settled" && context.pendingConflicts.isEmpty)
   }
 
-  @Test func mergeLosesNothing() throws {
+  @Test func mergeKeepsBothValues() throws {
     let contest = try Contest(.merge)
     let report = try contest.context.save()
     #expect(contest.stored == ["mine", "mine", "theirs"])
@@ -172,9 +173,9 @@ struct StrategyClaim {
   }
 }
 
-@Suite("claim 23: pending changes outlive what arrives, and go out later")
+@Suite("claim 23: pending changes survive older rows and are sent later")
 struct PendingClaim {
-  @Test func olderRowsDoNotOverwriteWhatIsPending() throws {
+  @Test func olderRowsDoNotOverwritePendingEdits() throws {
     let scene = try Scene.withItem(otherClock: 1)
     let context = scene.context(.merge)
     try scene.otherEdits(Key.name, .write("older"))
@@ -184,7 +185,7 @@ struct PendingClaim {
     #expect(scene.item?.name == "mine" && scene.nameConflicts == ["older"])
   }
 
-  @Test func whatIsUnsentIsADelta() throws {
+  @Test func deltaContainsUnsentSave() throws {
     let scene = try Scene.withItem()
     #expect(scene.mine.delta(since: scene.other.version) == nil)
     try scene.context(.error).save()
@@ -195,7 +196,7 @@ struct PendingClaim {
   }
 }
 
-@Suite("claim 24: the second insert does not wipe what it lacks")
+@Suite("claim 24: a second insert does not erase an expensive field")
 struct UniqueKeyClaim {
   private static let ann = RecordID("Person", "a@b.c")
   private static let name = FieldKey("name", .register)
@@ -215,7 +216,7 @@ struct UniqueKeyClaim {
     try context.save()
   }
 
-  @Test func thePhotoStaysOnBothDevices() throws {
+  @Test func photoStaysOnBothDevices() throws {
     let scene = Scene()
     try insert(scene.mine, "Ann", photo: .bytes([1]))
     try insert(scene.other, "Anna", photo: nil)
@@ -230,7 +231,7 @@ struct UniqueKeyClaim {
   }
 
   @Test(arguments: [nil, Value.null])
-  func thePhotoStaysWhereTheSecondHasHeardOfTheFirst(
+  func secondInsertionKeepsPhotoOfFirst(
     _ photo: Value?
   ) throws {
     let scene = Scene()

@@ -44,7 +44,7 @@ import Testing
     #expect(!text.contains("Card/1.note"))
   }
 
-  @Test func fieldOfBothSidesIsNamedOnce() throws {
+  @Test func doublyChangedFieldIsNamedOnce() throws {
     let text = try text {
       ($0.title, $0.note) = ("mine", "mine")
     } meeting: {

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func withoutAConflictItDeletes(_ policy: MergePolicy) throws {
+  func deletionWithoutConflictDeletes(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let report = try deletingContext(scene, policy).save()
     #expect(scene.item == nil)
@@ -22,7 +22,7 @@ import Testing
     #expect(report.dropped.isEmpty && report.conflicts.isEmpty)
   }
 
-  @Test func errorRefusesWhereAFieldChanged() throws {
+  @Test func errorRefusesDeletionOfChangedRecord() throws {
     let scene = try Scene.withItem()
     let context = deletingContext(scene, .error)
     try scene.otherEdits { $0.name = "theirs" }
@@ -69,9 +69,9 @@ import Testing
     #expect(report.dropped.map(\.field) == [Key.name])
   }
 
-  /// A refresh shows the note, and the edited name stays as it was fetched.
+  /// A refresh shows the note, but not a new value of the edited name.
   @Test(arguments: [true, false])
-  func deletionCoversNoEarlierSaveThatWasNotShown(isOther: Bool) throws {
+  func deletionDoesNotCoverUnshownSave(isOther: Bool) throws {
     let scene = try Scene.withItem()
     let context = scene.context(.merge)
     for key in [Key.name, Key.note] {
@@ -101,7 +101,7 @@ import Testing
     #expect(report.dropped.map(\.field) == [.existence])
   }
 
-  @Test func mergeDeletesBesideTheUpdate() throws {
+  @Test func mergeKeepsUpdateOfDeletedRecord() throws {
     let scene = try Scene.withItem()
     let context = deletingContext(scene, .merge)
     try scene.otherEdits { $0.name = "theirs" }
@@ -112,10 +112,10 @@ import Testing
     #expect(report.deletedRecords == [Scene.item])
     #expect(
       report.survivingRecords[Scene.item]?.map(\.device) == [DeviceID(2)],
-      "and the report says what keeps the record")
+      "the report lists the save that keeps the record")
   }
 
-  @Test func editsBeforeTheDeletionAreNotWritten() throws {
+  @Test func editsBeforeDeletionAreNotWritten() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     context.fetch(Item.self, key: "1").qty.increment()
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func recordDeletedSinceTheFetch(_ policy: MergePolicy) throws {
+  func editOfDeletedRecordFollowsPolicy(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     try scene.other.save { $0[Item.self, "1"].delete() }
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func writingIsConcurrentWithTheDeletion() throws {
+  @Test func writeIsConcurrentWithDeletion() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.merge)
     try scene.mine.save { $0[Item.self, "1"].delete() }
@@ -158,7 +158,7 @@ import Testing
     #expect(scene.item?.name == "mine")
   }
 
-  @Test func recordDeadAtTheFetchIsCreatedAgain() throws {
+  @Test func recordDeletedBeforeFetchIsRecreated() throws {
     let scene = try Scene.withItem()
     try scene.mine.save { $0[Item.self, "1"].delete() }
     let context = scene.context(.error)
@@ -172,15 +172,15 @@ import Testing
     #expect(scene.item?.log == 0)
   }
 
-  @Test func deletingWhatIsGoneTakesNoDot() throws {
+  @Test func deletingDeletedRecordTakesNoDot() throws {
     let scene = try Scene.withItem()
     let context = deletingContext(scene, .overwrite)
     try scene.mine.save { $0[Item.self, "1"].delete() }
     #expect(try context.save().dot == nil)
   }
 
-  /// A context on a record that was deleted when it was fetched, and that an
-  /// update has brought back since.
+  /// Returns a context that fetched a deleted record, which an update then
+  /// restored.
   private func revivedContext(
     _ scene: Scene, _ policy: MergePolicy
   ) throws -> EditingContext {
@@ -191,7 +191,7 @@ import Testing
     return context
   }
 
-  @Test func recordRevivedSinceTheFetchIsNotCreatedAgain() throws {
+  @Test func revivedRecordIsNotRecreated() throws {
     let scene = try Scene.withItem()
     let context = try revivedContext(scene, .merge)
     try context.save()
@@ -200,7 +200,7 @@ import Testing
     #expect(scene.item?.qty == 10)
   }
 
-  @Test func overwriteSetsARevivedRecordToWhatWasShown() throws {
+  @Test func overwriteSetsRevivedRecordToShownValues() throws {
     let scene = try Scene.withItem()
     let context = try revivedContext(scene, .overwrite)
     try context.save()
@@ -209,7 +209,7 @@ import Testing
     #expect(scene.item?.note == nil)
   }
 
-  @Test func overwriteWritesWhatTheDeletionHides() throws {
+  @Test func overwriteWritesHiddenFields() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.overwrite)
     try scene.mine.save { $0[Item.self, "1"].delete() }
@@ -221,7 +221,7 @@ import Testing
     #expect(scene.item?.tags == ["a", "b"])
   }
 
-  @Test func deletionChangesFieldsWithoutAValueToo() throws {
+  @Test func deletionConflictsWithEditOfUnsetField() throws {
     let scene = Scene()
     try scene.mine.save { $0[Item.self, "1"].qty.increment() }
     let context = scene.context(.error)

@@ -4,9 +4,9 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Contexts use the same editors as saves, and reading includes the edits.
+/// Contexts use the editors of saves, and reading includes the edits.
 @Suite struct ContextEditorTests {
-  @Test func setsAndLedgersAreReadInAContext() throws {
+  @Test func contextReadsSetsAndLedgers() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     let item = context.fetch(Item.self, key: "1")
@@ -27,7 +27,7 @@ import Testing
     #expect(scene.item?.log == 3)
   }
 
-  @Test func setsAndLedgersAreReadInASave() throws {
+  @Test func saveReadsSetsAndLedgers() throws {
     let scene = try Scene.withItem()
     try scene.mine.save { transaction in
       let item = transaction[Item.self, "1"]
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func hiddenCountersOfADeletedRecordAreNotShown() throws {
+  @Test func contextHidesFieldsOfDeletedRecord() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.merge)
     try scene.otherDeletes()
@@ -54,7 +54,7 @@ import Testing
     #expect(context.value(of: Key.note, in: Scene.item) == nil)
   }
 
-  @Test func overflowInAnEditorFailsTheRecordAndKeepsIt() throws {
+  @Test func counterOverflowFailsRecordAndKeepsEdits() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     let full = context.fetch(Item.self, key: "2")

@@ -17,7 +17,7 @@ private struct Gauge: Entity {
   let hits = register("hits", of: Int64.self, fallingBackTo: .counter { $0 })
 }
 
-/// What a context shows of a field.
+/// The values that a context shows.
 @Suite struct ContextReadingTests {
   private let replica = Replica(
     device: DeviceID(1), schema: [Gauge.self], wallClock: WallClock { 1000 },
@@ -27,7 +27,7 @@ private struct Gauge: Entity {
     EditingContext(replica).fetch(Gauge.self, key: "1")
   }
 
-  @Test func aNegativeZeroReadsZero() throws {
+  @Test func negativeZeroReadsAsZero() throws {
     let context = EditingContext(replica)
     let gauge = context.fetch(Gauge.self, key: "1")
     gauge.level = -0.0
@@ -44,7 +44,7 @@ private struct Gauge: Entity {
     #expect(level.sign == .plus)
   }
 
-  @Test func whatAnOlderVersionWroteIsShownUntilItIsWritten() throws {
+  @Test func olderValueIsShownUntilFieldIsWritten() throws {
     try replica.save { transaction in
       transaction[Older.self, "1"].level = 3
       transaction[Older.self, "1"].hits.increment(by: 7)
@@ -58,7 +58,7 @@ private struct Gauge: Entity {
     #expect(gauge.level == 2)
   }
 
-  @Test func anUnsetFieldShowsNothingOld() throws {
+  @Test func unsetFieldHidesOlderValue() throws {
     try replica.save { transaction in
       transaction[Older.self, "1"].hits.increment(by: 7)
       transaction[Gauge.self, "1"].hits = nil

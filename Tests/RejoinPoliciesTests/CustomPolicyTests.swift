@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func queuesOneFieldAndWritesAnother() throws {
+  @Test func ruleQueuesOneFieldAndWritesAnother() throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     context.fetch(Item.self, key: "1").note = "my note"
@@ -37,7 +37,7 @@ import Testing
     #expect(context.pendingConflicts.isEmpty)
   }
 
-  @Test func writesAFieldThatOnlyTheStoreChanged() throws {
+  @Test func ruleWritesFieldChangedOnlyInStore() throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     try scene.otherEdits { $0.note = "their note" }
@@ -45,7 +45,7 @@ import Testing
     #expect(scene.item?.note == "both notes")
   }
 
-  @Test func writesBeside() throws {
+  @Test func ruleWritesConcurrently() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.custom { _ in .writeConcurrently("merged") })
     try scene.otherEdits { $0.name = "theirs" }
@@ -54,14 +54,14 @@ import Testing
     #expect(scene.nameConflicts == ["theirs"])
   }
 
-  @Test func isNotAskedWithoutAConflict() throws {
+  @Test func ruleIsNotCalledWithoutConflict() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.custom { _ in .write("asked") })
     try context.save()
     #expect(scene.item?.name == "mine")
   }
 
-  @Test func seesTheThreeValues() throws {
+  @Test func ruleReceivesThreeValues() throws {
     let scene = try Scene.withItem()
     let context = scene.context(
       .custom { field in

@@ -4,16 +4,16 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Which changes conflict with a deletion, by either side.
+/// The changes that conflict with a deletion by either side.
 @Suite struct DeletionConflictTests {
-  /// Changes by the other device that no register shows.
+  /// Changes of the other device that no register shows.
   private static let moves: [(FieldKey, FieldEdit)] = [
     (Key.qty, .count(by: 1)), (Key.tags, .inserting("a")),
     (Key.log, .appending(1)), (Key.name, .write("base")),
   ]
 
   @Test(arguments: 0..<4)
-  func whateverMovedSinceConflicts(_ i: Int) throws {
+  func changeSinceFetchConflictsWithDeletion(_ i: Int) throws {
     let (key, edit) = Self.moves[i]
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
@@ -23,13 +23,13 @@ import Testing
     guard case .conflict(let conflict)? = error else { return }
     let others = conflict.conflicts.first?.others ?? []
     #expect(others == (key == Key.name ? [] : [key]))
-    // An equal value that was written again changed nothing that is shown.
+    // A second write of an equal value changes no shown value.
     let changed = key == Key.name ? "Item/1. " : "Item/1.\(key.name). "
     #expect(conflict.description.contains("fetched: \(changed)"))
     #expect(scene.mine.exists(Scene.item) && context.hasChanges)
   }
 
-  @Test func keepingTheRecordAliveConflicts() throws {
+  @Test func ensureExistsConflictsWithDeletion() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.delete(Scene.item)
@@ -38,7 +38,7 @@ import Testing
     #expect(throws: ContextSaveError.self) { try context.save() }
   }
 
-  @Test func counterThatArrivesBeforeItsMarkConflicts() throws {
+  @Test func counterReceivedBeforeMarkConflicts() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.delete(Scene.item)
@@ -60,7 +60,7 @@ import Testing
     #expect(try context.save().conflicts.count == 1)
   }
 
-  @Test func foldingALedgerIsNoChange() throws {
+  @Test func foldingLedgerDoesNotConflict() throws {
     let scene = Scene()
     try scene.mine.save {
       $0.apply(.appending(5), to: Key.log, of: Scene.item)
@@ -72,7 +72,7 @@ import Testing
     #expect(!scene.mine.exists(Scene.item))
   }
 
-  @Test func refreshingMovesNothingOfAPendingDeletion() throws {
+  @Test func refreshDoesNotMovePendingDeletion() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.automaticallyMergesChangesFromParent = true
@@ -88,7 +88,7 @@ import Testing
     #expect(conflict.conflicts.first?.others == [Key.qty])
   }
 
-  @Test func refreshBeforeADeletionShowsWhatItDeletes() throws {
+  @Test func deletionAfterRefreshDoesNotConflict() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.fetch(Scene.item)
@@ -105,7 +105,7 @@ import Testing
   ]
 
   @Test(arguments: 0..<4)
-  func anyEditOfADeletedRecordConflicts(_ i: Int) throws {
+  func editOfDeletedRecordConflicts(_ i: Int) throws {
     let (key, edit) = Self.edits[i]
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
@@ -118,7 +118,7 @@ import Testing
     #expect(!scene.mine.exists(Scene.item))
   }
 
-  @Test func touchingADeletedRecordConflictsAndIsReported() throws {
+  @Test func ensureExistsOfDeletedRecordIsReported() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .serverWins)
     context.ensureExists(Scene.item)
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: [MergePolicy.rollback, .serverWins])
-  func countingInADeletedRecordIsDroppedAndReported(
+  func incrementOfDeletedRecordIsReported(
     _ policy: MergePolicy
   ) throws {
     let scene = try Scene.withItem()
@@ -141,9 +141,11 @@ import Testing
     #expect(!scene.mine.exists(Scene.item))
   }
 
-  /// A write brings the record back with its fields: under `overwrite`, they are
-  /// then as the context shows them, also those that the context has cleared.
-  @Test func overwriteOfADeletedRecordShowsWhatTheContextShows() throws {
+  /// A write restores the record with its fields.
+  ///
+  /// Under `overwrite`, they equal those of the context, including cleared
+  /// fields.
+  @Test func overwriteOfDeletedRecordEqualsContext() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .overwrite)
     let editor = context.fetch(Item.self, key: "1")

@@ -5,7 +5,7 @@ import RejoinPolicies
 import Testing
 
 @Suite struct DraftTests {
-  @Test func isEditedOnTheMainActorAndCommittedLater() async throws {
+  @Test func draftIsEditedOnMainActorAndCommittedLater() async throws {
     let scene = try Scene.withItem()
     let draft = scene.mine.draft(Scene.item)
     var edited = await Task { @MainActor in
@@ -21,7 +21,7 @@ import Testing
     #expect(scene.item?.name == "mine" && scene.item?.qty == 15)
   }
 
-  @Test func supersedesWhatItWasMadeFromOnly() throws {
+  @Test func draftSupersedesOnlyItsBase() throws {
     let scene = try Scene.withItem()
     var draft = scene.mine.draft(Scene.item)
     draft.set("mine", for: Key.name)
@@ -33,7 +33,7 @@ import Testing
     #expect(scene.nameConflicts == ["theirs"])
   }
 
-  @Test func isKeptByTheCallerWhereThePolicyRefuses() throws {
+  @Test func refusedDraftStaysWithCaller() throws {
     let scene = try Scene.withItem()
     var draft = scene.mine.draft(Scene.item)
     draft.set("mine", for: Key.name)
@@ -46,7 +46,7 @@ import Testing
     #expect(scene.item?.name == "mine")
   }
 
-  @Test func readsWhatTheEditsLeadTo() throws {
+  @Test func draftReadsEditedValues() throws {
     let scene = try Scene.withItem()
     var draft = scene.mine.draft(Scene.item)
     draft.apply(.inserting("c"), to: Key.tags)
@@ -64,7 +64,7 @@ import Testing
     #expect(scene.mine.exists(Scene.item) && scene.item?.note == nil)
   }
 
-  @Test func severalAreSavedUnderOneDot() throws {
+  @Test func severalDraftsShareOneDot() throws {
     let scene = try Scene.withItem()
     var drafts = ["1", "2"].map { scene.mine.draft(RecordID("Item", $0)) }
     for i in drafts.indices { drafts[i].set("new", for: Key.name) }
@@ -74,7 +74,7 @@ import Testing
     #expect(report.writtenFields.count == 2)
   }
 
-  @Test func recordsInTheContextStayAsTheyAre() throws {
+  @Test func committingDraftKeepsEditsInContext() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.fetch(Scene.item)
@@ -92,7 +92,7 @@ import Testing
     #expect(context.value(of: Key.name, in: Scene.item) == "later")
   }
 
-  @Test func fieldsOfADeclaredEntityAreReadAndEdited() throws {
+  @Test func draftReadsAndEditsDeclaredFields() throws {
     let scene = try Scene.withItem()
     var draft = scene.mine.draft(of: Item.self, key: "1")
     #expect(draft.name == "base" && draft.theme == "light")
@@ -118,7 +118,7 @@ import Testing
     #expect(scene.item != nil && scene.item?.name == nil)
   }
 
-  @Test func overflowIsReportedAndTheDraftIsKept() throws {
+  @Test func overflowIsReportedAndDraftIsKept() throws {
     let scene = try Scene.withItem()
     var draft = scene.mine.draft(of: Item.self, key: "1")
     draft.edit { item in
@@ -182,7 +182,7 @@ import Testing
     #expect(draft.isCommitted && scene.item?.qty == 15)
   }
 
-  @Test func committingDraftToReplicaThatLacksItsSavesThrows() throws {
+  @Test func committingDraftWithMissingSavesThrows() throws {
     let scene = try Scene.withItem()
     try scene.mine.save { $0[Item.self, "1"].name = "shown" }
     var draft = scene.mine.draft(Scene.item)
@@ -211,7 +211,7 @@ import Testing
     #expect(scene.nameConflicts.count == 1)
     var draft = scene.mine.draft(of: Item.self, key: "1")
     draft.name = shown
-    #expect(!draft.hasChanges, "writing a shown value back is no edit")
+    #expect(!draft.hasChanges, "writing a shown value back is not an edit")
     draft.resolve(\.name, with: shown)
     draft.name = shown
     #expect(draft.hasChanges)
@@ -220,7 +220,7 @@ import Testing
     #expect(scene.item?.name == shown && scene.nameConflicts == [])
   }
 
-  @Test func resolvingDraftKeepsSiblingThatArrivedLater() throws {
+  @Test func resolvingDraftKeepsLaterSibling() throws {
     let scene = try Scene.withItem()
     var draft = scene.mine.draft(of: Item.self, key: "1")
     draft.resolve(\.name, with: "mine")
@@ -231,9 +231,9 @@ import Testing
     #expect(scene.nameConflicts == ["later"])
   }
 
-  /// Also one with the shown value, which the user chose.
+  /// The user may also choose the shown value.
   @Test(arguments: ["mine", "base"])
-  func policyThatDropsEditsReportsResolution(with choice: String) throws {
+  func rollbackReportsDroppedResolution(with choice: String) throws {
     let scene = try Scene.withItem()
     var draft = scene.mine.draft(of: Item.self, key: "1")
     draft.resolve(\.name, with: choice)
@@ -245,7 +245,7 @@ import Testing
     #expect(scene.item?.name == "base")
   }
 
-  @Test func resolutionOfRecordDeletedMeanwhileConflicts() throws {
+  @Test func resolutionOfDeletedRecordConflicts() throws {
     let scene = try Scene.withItem()
     var draft = scene.mine.draft(of: Item.self, key: "1")
     draft.resolve(\.name, with: "mine")

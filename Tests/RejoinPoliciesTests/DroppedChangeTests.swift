@@ -26,12 +26,12 @@ import Testing
     MergePolicy.mergeByPropertyStoreTrump, .rollback, .serverWins,
     .custom { _ in .keepStore },
   ])
-  func mineIsReported(_ policy: MergePolicy) throws {
+  func droppedEditIsReported(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem(otherClock: 7000)
     let (dropped, kept) = try #require(try drop(policy, scene))
     #expect(dropped.value == "mine")
     #expect(dropped.device == DeviceID(1))
-    #expect(dropped.time == nil, "it was never saved")
+    #expect(dropped.time == nil, "the edit was never saved")
     #expect(kept.value == "theirs")
     #expect(kept.device == DeviceID(2))
     #expect(kept.time?.milliseconds == 7000)
@@ -41,7 +41,7 @@ import Testing
     MergePolicy.mergeByPropertyObjectTrump, .overwrite,
     .custom { .write($0.mine) },
   ])
-  func theStoresIsReported(_ policy: MergePolicy) throws {
+  func droppedStoreValueIsReported(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem(otherClock: 7000)
     let (dropped, kept) = try #require(try drop(policy, scene))
     #expect(dropped.value == "theirs")
@@ -51,7 +51,7 @@ import Testing
     #expect(kept.device == DeviceID(1))
   }
 
-  @Test func overwriteReportsFieldsThatIDidNotEdit() throws {
+  @Test func overwriteReportsUneditedFields() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.overwrite)
     try scene.otherEdits { $0.note = "theirs" }
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func rollbackDropsDisjointEditsToo() throws {
+  @Test func rollbackDropsDisjointEdits() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.rollback)
     context.fetch(Item.self, key: "1").theme = "dark"
@@ -79,7 +79,7 @@ import Testing
     #expect(report.dropped.map { $0.field?.name } == ["name", "theme"])
   }
 
-  @Test func whatADeletedRecordHidesIsNotCalledKept() throws {
+  @Test func hiddenValueIsNotReportedAsKept() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.serverWins)
     try scene.mine.save { $0[Item.self, "1"].delete() }
@@ -93,7 +93,7 @@ import Testing
     #expect(kept.value == nil)
   }
 
-  @Test func conflictNamesOnlyWhatAnyoneChanged() throws {
+  @Test func conflictNamesOnlyChangedFields() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.mergeByPropertyStoreTrump)
     try scene.otherEdits { $0.note = "theirs" }
@@ -102,7 +102,7 @@ import Testing
     #expect(report.conflicts.first?.contested.isEmpty == true)
   }
 
-  /// The save brings the record back with the values of the context.
+  /// The save restores the record with the values of the context.
   @Test func overwriteOfDeletedRecordReportsUnseenEdits() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.overwrite)
@@ -120,7 +120,7 @@ import Testing
     #expect(dropped == ["name", "tags", "qty"])
   }
 
-  @Test func overwriteOfDeletedRecordReportsNothingThatWasSeen() throws {
+  @Test func overwriteOfDeletedRecordDoesNotReportSeenValues() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.overwrite)
     try scene.otherEdits { $0.delete() }
@@ -144,9 +144,8 @@ import Testing
     #expect(scene.item == nil)
   }
 
-  /// The increment brings the record back with its name, so unsetting the name
-  /// was not kept.
-  @Test func unsetOfRecordThatIsBroughtBackIsReported() throws {
+  /// The increment restores the record with its name, so the unset is dropped.
+  @Test func unsetOfRevivedRecordIsReported() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(
       scene.mine, mergePolicy: .mergeByPropertyStoreTrump)

@@ -5,7 +5,7 @@ import RejoinPolicies
 import Testing
 
 @Suite struct EditingContextTests {
-  @Test func nothingIsWrittenBeforeSaving() throws {
+  @Test func editsAreNotWrittenBeforeSave() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     #expect(context.hasChanges)
@@ -13,7 +13,7 @@ import Testing
     #expect(scene.item?.name == "base")
   }
 
-  @Test func rollingBackForgetsTheEdits() throws {
+  @Test func rollbackDiscardsEdits() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     context.rollback()
@@ -22,7 +22,7 @@ import Testing
     #expect(try context.save().dot == nil)
   }
 
-  @Test func settingAFieldBackTakesNoDot() throws {
+  @Test func revertedEditTakesNoDot() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     context.fetch(Item.self, key: "1").name = "base"
@@ -32,14 +32,14 @@ import Testing
     #expect(report.dot == nil && report.conflicts.isEmpty)
   }
 
-  @Test func fetchingAgainKeepsTheEdits() throws {
+  @Test func fetchKeepsPendingEdits() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     context.fetch(Scene.item)
     #expect(context.fetch(Item.self, key: "1").name == "mine")
   }
 
-  @Test func editingWhatDoesNotExistInserts() throws {
+  @Test func editOfMissingRecordInsertsIt() throws {
     let scene = Scene()
     let context = scene.context(.error)
     context.fetch(Item.self, key: "1").theme = "dark"
@@ -49,7 +49,7 @@ import Testing
     #expect(scene.item?.theme == "dark")
   }
 
-  @Test func nilUnsets() throws {
+  @Test func nilUnsetsField() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error, name: nil)
     context.fetch(Item.self, key: "1").theme = nil
@@ -59,7 +59,7 @@ import Testing
     #expect(scene.item?.theme == nil)
   }
 
-  @Test func saveAfterSaveSupersedesTheFirst() throws {
+  @Test func secondSaveSupersedesFirst() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     try context.save()
@@ -77,9 +77,9 @@ import Testing
     #expect(try context.save().names == ["name"])
   }
 
-  /// In both orders of the two fields.
+  /// The fields have both orders.
   @Test(arguments: ["note", "later"], [Key.note, Key.name])
-  func fieldWithVariantIsNotWrittenInItsPlace(
+  func writeDoesNotChangeFieldWithVariant(
     _ variant: String, _ key: FieldKey
   ) throws {
     let newer = FieldKey(key.name, .register, variant: variant)

@@ -4,8 +4,8 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// What each policy does with edits of counters, sets and ledgers in a
-/// conflict.
+/// The result of edits of counters, sets and ledgers in a conflict under a
+/// policy.
 struct EditsRow: Sendable, CustomTestStringConvertible {
   let policy: MergePolicy
   let qty: Int64
@@ -55,7 +55,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: EditsRow.all)
-  func editsInAConflict(_ row: EditsRow) throws {
+  func editsInConflictFollowPolicy(_ row: EditsRow) throws {
     let scene = try Scene.withItem()
     let context = editedContext(scene, row.policy)
     try otherEdits(scene)
@@ -82,7 +82,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     #expect(report.dot == nil)
   }
 
-  @Test func errorKeepsThem() throws {
+  @Test func errorKeepsEdits() throws {
     let scene = try Scene.withItem()
     let context = editedContext(scene, .error)
     try otherEdits(scene)
@@ -96,7 +96,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: MergePolicy.named)
-  func aloneTheyNeverConflict(_ policy: MergePolicy) throws {
+  func editsAloneDoNotConflict(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: policy)
     let item = context.fetch(Item.self, key: "1")
@@ -114,7 +114,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: [MergePolicy.merge, .mergeByPropertyObjectTrump])
-  func removalsAndResetsReachWhatWasSeen(_ policy: MergePolicy) throws {
+  func removalsAndResetsAffectOnlySeenChanges(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     context.apply(
@@ -134,7 +134,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     #expect(scene.item?.log == 70)
   }
 
-  @Test func overwriteSetsToMineWhatWasNotEditedToo() throws {
+  @Test func overwriteRestoresUneditedCountersAndSets() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.overwrite)
     try otherEdits(scene)
@@ -144,7 +144,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     #expect(scene.item?.log == 75)
   }
 
-  @Test func overwriteLeavesEqualCountersAndSetsAlone() throws {
+  @Test func overwriteSkipsEqualCountersAndSets() throws {
     let scene = try Scene.withItem()
     let third = Scene.replica(3)
     scene.mine.delta().map { _ = third.apply($0) }
@@ -162,7 +162,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     #expect(!qty.clock.contains(Dot(DeviceID(1), 2)))
   }
 
-  @Test func contextShowsCountersWithItsEdits() throws {
+  @Test func contextShowsCountersWithEdits() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     let item = context.fetch(Item.self, key: "1")
@@ -174,7 +174,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     #expect(scene.item?.qty == 12)
   }
 
-  @Test func overwriteReinsertsNothingThatIsThere() throws {
+  @Test func overwriteDoesNotReinsertPresentElements() throws {
     let scene = try Scene.withItem()
     let third = Scene.replica(3)
     third.merge(scene.mine)
@@ -187,7 +187,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     #expect(scene.item?.tags == ["b"], "the removal of a was concurrent")
   }
 
-  @Test func overwriteCancelsEntriesSeenOnly() throws {
+  @Test func overwriteCancelsOnlySeenEntries() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.overwrite)
     context.apply(.append(.cancelling), to: Item().log.key, in: Scene.item)

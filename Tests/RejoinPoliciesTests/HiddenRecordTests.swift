@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Edits of a record that was deleted meanwhile, if deletions win.
+/// Edits of a record that another save deleted, if deletions win.
 @Suite struct HiddenRecordTests {
   private struct Guest: Entity {
     let deletions = DeletionRule.deleteWins
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: ["merge", "objectTrump", "overwrite", "last"])
-  func draftThatStaysHiddenIsReported(_ policy: String) throws {
+  func hiddenRecordOfDraftIsReported(_ policy: String) throws {
     let policies: [String: MergePolicy] = [
       "merge": .merge, "objectTrump": .mergeByPropertyObjectTrump,
       "overwrite": .overwrite, "last": .lastWriteWins,
@@ -45,7 +45,7 @@ import Testing
     #expect(replica[Guest.self, "1"]?.visits == 3)
   }
 
-  @Test func contextThatStaysHiddenIsReported() throws {
+  @Test func hiddenRecordOfContextIsReported() throws {
     try replica.save { $0[Guest.self, "1"].name = "Ada" }
     let context = EditingContext(replica, mergePolicy: .merge)
     context.fetch(Guest.self, key: "1").name = "Ada L."
@@ -55,7 +55,7 @@ import Testing
     #expect(report.hiddenRecords == [id])
   }
 
-  @Test func policyThatWritesNothingHidesNothing() throws {
+  @Test func policyWithoutWritesReportsNoHiddenRecord() throws {
     for policy in [MergePolicy.rollback, .serverWins] {
       var draft = try draftOfDeletedGuest()
       let context = EditingContext(replica, mergePolicy: policy)
@@ -63,18 +63,18 @@ import Testing
     }
   }
 
-  @Test func resolutionThatStaysHiddenIsReported() throws {
+  @Test func resolutionShowsHiddenRecord() throws {
     var draft = try draftOfDeletedGuest()
     let context = EditingContext(replica, mergePolicy: .manual)
     let report = try context.commit(&draft)
     #expect(report.hiddenRecords == [id])
     #expect(context.pendingConflicts.map(\.record) == [id])
-    // The resolution has seen the deletion.
+    // The resolution saw the deletion.
     #expect(try context.resolve(id, [name: "Ada L."]).hiddenRecords == [])
     #expect(replica[Guest.self, "1"]?.name == "Ada L.")
   }
 
-  @Test func resolutionBesideUnseenDeletionIsReported() throws {
+  @Test func resolutionWithUnseenDeletionIsReported() throws {
     try replica.save { $0[Guest.self, "1"].name = "Ada" }
     let context = EditingContext(replica, mergePolicy: .manual)
     context.fetch(Guest.self, key: "1").name = "mine"
@@ -84,7 +84,7 @@ import Testing
     #expect(try context.resolve(id, [name: "both"]).hiddenRecords == [id])
   }
 
-  @Test func updateThatWinsHidesNothing() throws {
+  @Test func winningUpdateReportsNoHiddenRecord() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.merge)
     try scene.other.save { $0[Item.self, "1"].delete() }

@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// `lastWriteWins` compares the store's write with the one that the save makes.
+/// `lastWriteWins` compares the store's write with that of the save.
 @Suite struct LastWriteWinsTests {
   private static let day: Int64 = 86_400_000
 
@@ -18,14 +18,14 @@ import Testing
   }
 
   @Test(arguments: [Key.name, Key.note])
-  func saveThatComesLaterWins(_ key: FieldKey) throws {
+  func laterSaveWins(_ key: FieldKey) throws {
     let scene = try Scene.withItem(otherClock: 9000)
     let report = try contest(scene, key)
     #expect(scene.stored(key).value == "mine")
-    #expect(scene.stored(key).writes.count == 1, "the other is dropped")
+    #expect(scene.stored(key).writes.count == 1, "the other write is dropped")
     guard case .value(let dropped, let kept)? = report.dropped.first?.content
     else {
-      Issue.record("the other is not reported")
+      Issue.record("the other write is not reported")
       return
     }
     #expect(dropped.value == "theirs" && dropped.device == DeviceID(2))
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [Key.name, Key.note])
-  func writeOfAClockFarAheadWins(_ key: FieldKey) throws {
+  func writeOfFastClockWins(_ key: FieldKey) throws {
     let scene = try Scene.withItem(otherClock: Self.day)
     let report = try contest(scene, key)
     #expect(scene.stored(key).value == "theirs")
@@ -46,7 +46,7 @@ import Testing
     #expect(kept.time?.milliseconds == Self.day)
   }
 
-  @Test func whatOnlyIChangedIsWrittenBesideWhatWasNotShown() throws {
+  @Test func uncontestedEditIsWritten() throws {
     let scene = try Scene.withItem(otherClock: Self.day)
     let context = EditingContext(scene.mine, mergePolicy: .lastWriteWins)
     context.set("mine", for: Key.name, in: Scene.item)
@@ -72,7 +72,7 @@ import Testing
     #expect(Set(dropped) == ["loser", "theirs"])
   }
 
-  @Test func lastWriteWinsKeepsUnseenSiblingOfFieldThatOnlyOneSideChanged()
+  @Test func lastWriteWinsKeepsUnseenSiblingOfUncontestedField()
     throws
   {
     let scene = try Scene.withItem()
@@ -86,7 +86,7 @@ import Testing
     #expect(report.dropped.isEmpty)
   }
 
-  @Test func equalTimesAreDecidedByTheDevice() {
+  @Test func deviceDecidesEqualTimes() {
     for (store, device) in [(true, "later"), (false, "earlier")] {
       let field = FieldDifference(
         field: "f", base: "x", mine: "m", store: "s", storeIsLater: store)
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: [9000, day])
-  func deletionsAreComparedWithTheLastEdit(_ clock: Int64) throws {
+  func deletionIsComparedWithLastEdit(_ clock: Int64) throws {
     let scene = try Scene.withItem(otherClock: clock)
     let context = EditingContext(scene.mine, mergePolicy: .lastWriteWins)
     context.delete(Scene.item)
@@ -111,7 +111,7 @@ import Testing
   }
 
   /// An increment has no time, so the deletion is the later one.
-  @Test func deletionBesideIncrementReportsIt() throws {
+  @Test func deletionReportsConcurrentIncrement() throws {
     let scene = try Scene.withItem(otherClock: Self.day)
     let context = EditingContext(scene.mine, mergePolicy: .lastWriteWins)
     context.delete(Scene.item)
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: [9000, day])
-  func editsAreComparedWithADeletion(_ clock: Int64) throws {
+  func editIsComparedWithDeletion(_ clock: Int64) throws {
     let scene = try Scene.withItem(otherClock: clock)
     let context = scene.context(.lastWriteWins)
     try scene.otherDeletes()

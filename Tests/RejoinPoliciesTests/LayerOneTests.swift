@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Receiving a delta joins it; no policy is consulted.
+/// Receiving a delta joins it without a policy.
 @Suite struct LayerOneTests {
   @Test(arguments: MergePolicy.named)
   func receivingConsultsNoPolicy(_ policy: MergePolicy) throws {
@@ -29,7 +29,7 @@ import Testing
         == ["of context 0", "of context 1"])
   }
 
-  @Test func aRuleOfTheAppsIsNotCalledOnReceive() throws {
+  @Test func customRuleIsNotCalledOnReceive() throws {
     let scene = try Scene.withItem()
     let context = scene.context(
       .custom { _ in

@@ -15,7 +15,7 @@ import Testing
     return context
   }
 
-  @Test func whatBothChangedIsQueued() throws {
+  @Test func contestedFieldIsQueued() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     let conflict = try #require(context.pendingConflicts.first)
@@ -30,7 +30,7 @@ import Testing
     #expect(scene.item?.note == "my note")
   }
 
-  @Test func resolvingSupersedesWhatWasDisplayed() throws {
+  @Test func resolvingSupersedesDisplayedValues() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     let report = try context.resolve(
@@ -42,7 +42,7 @@ import Testing
     #expect(context.fetch(Item.self, key: "1").name == "settled")
   }
 
-  @Test func siblingThatArrivesLaterSurvives() throws {
+  @Test func laterSiblingSurvivesResolution() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     let third = Scene.replica(3, at: 5000)
@@ -54,7 +54,7 @@ import Testing
     #expect(scene.nameConflicts == ["later"])
   }
 
-  @Test func refreshingDoesNotDisplayTheConflictAnew() throws {
+  @Test func refreshDoesNotDisplayConflictAgain() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     let third = Scene.replica(3, at: 5000)
@@ -65,7 +65,7 @@ import Testing
     #expect(scene.nameConflicts == ["later"])
   }
 
-  @Test func fieldThatIsNotQueuedIsSettledAsItWasFetched() throws {
+  @Test func unqueuedFieldResolvesAsFetched() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     context.refresh()
@@ -76,7 +76,7 @@ import Testing
     #expect(context.pendingConflicts.count == 1)
   }
 
-  @Test func resolvingCanUnset() throws {
+  @Test func resolvingUnsetsField() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     try context.resolve(Scene.item, [Item().name.key: nil])
@@ -85,7 +85,7 @@ import Testing
     #expect(scene.nameConflicts == [])
   }
 
-  @Test func conflictOfTwoFieldsIsSettledOneByOne() throws {
+  @Test func fieldsOfConflictAreResolvedOneByOne() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.manual)
     context.fetch(Item.self, key: "1").note = "my note"
@@ -115,7 +115,7 @@ import Testing
     #expect(scene.item?.qty == 11)
   }
 
-  @Test func conflictOfAnotherRecordStays() throws {
+  @Test func conflictOfOtherRecordStays() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     let second = RecordID("Item", "2")
@@ -124,7 +124,7 @@ import Testing
     #expect(scene.mine[Item.self, "2"]?.name == "new")
   }
 
-  @Test func resolvingADeletedRecordCreatesItAgain() throws {
+  @Test func resolvingRecreatesDeletedRecord() throws {
     let scene = try Scene.withItem()
     try scene.mine.save { $0[Item.self, "1"].delete() }
     let context = EditingContext(scene.mine, mergePolicy: .manual)
@@ -135,7 +135,7 @@ import Testing
     #expect(scene.item?.qty == 0)
   }
 
-  @Test func resolvingForgetsTheEditOfTheField() throws {
+  @Test func resolvingDiscardsEditOfField() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     context.fetch(Item.self, key: "1").name = "edited meanwhile"

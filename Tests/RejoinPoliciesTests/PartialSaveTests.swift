@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// If one record cannot be saved, the others are.
+/// If a record cannot be saved, the others are saved.
 @Suite struct PartialSaveTests {
   private func fullCounter(_ scene: Scene, _ key: String) throws {
     for _ in 0..<2 {
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func overflowingCounterIsReportedAndTheOthersAreSaved() throws {
+  @Test func counterOverflowFailsOnlyItsRecord() throws {
     let scene = try Scene.withItem()
     try fullCounter(scene, "0")
     let context = scene.context(.merge)
@@ -34,7 +34,7 @@ import Testing
     #expect(report.writtenFields[full] == nil)
   }
 
-  @Test func twoThatCannotBeSaved() throws {
+  @Test func reportListsEveryFailedRecord() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     for key in ["0", "3"] {
@@ -46,7 +46,7 @@ import Testing
     #expect(report.names == ["name"])
   }
 
-  @Test func onlyThatOne() throws {
+  @Test func saveOfOnlyFailedRecordTakesNoDot() throws {
     let scene = try Scene.withItem()
     try fullCounter(scene, "0")
     let context = EditingContext(scene.mine)
@@ -58,7 +58,7 @@ import Testing
     #expect(context.hasChanges)
   }
 
-  @Test func editsThatOverflowInTheContextAreRefused() throws {
+  @Test func applyRefusesOverflowInContext() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     let id = RecordID("Item", "2")
@@ -76,7 +76,7 @@ import Testing
     #expect(scene.mine[Item.self, "2"]?.qty == .max)
   }
 
-  @Test func oneDotForAllRecords() throws {
+  @Test func recordsShareOneDot() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     context.fetch(Item.self, key: "2").name = "new"
@@ -86,7 +86,7 @@ import Testing
     #expect(report.writtenFields.count == 3)
   }
 
-  @Test func errorInOneRecordWritesNone() throws {
+  @Test func conflictOfOneRecordRefusesAll() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     context.fetch(Item.self, key: "2").name = "new"
@@ -106,7 +106,7 @@ import Testing
     #expect(scene.item?.name == "theirs")
   }
 
-  @Test func savingOutOfTheReplicasReachKeepsTheEdits() throws {
+  @Test func exhaustedClockKeepsEdits() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.merge)
     let late = Replica(

@@ -4,14 +4,14 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// A row of the worked example: how the record must end under a policy.
+/// A row of the worked example: the record under a policy after the save.
 struct PersonRow: Sendable, CustomTestStringConvertible {
   let policy: MergePolicy
   let name: String
   let address: String
   let phone: String
   let written: [String]
-  /// The values that stay beside the phone number shown.
+  /// The siblings of the shown phone number.
   var beside: [String] = []
 
   var testDescription: String { policy.name }
@@ -24,7 +24,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
   static let mine = "1-800-275-2273"
   static let store = "(650) 253-0000"
 
-  /// Every policy that does not throw.
+  /// The rows of all policies that do not throw.
   static let all = [
     PersonRow(
       policy: .mergeByPropertyStoreTrump, name: jones, address: sesame,
@@ -89,7 +89,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PersonRow.all)
-  func policyAnswers(_ row: PersonRow) throws {
+  func recordFollowsPolicy(_ row: PersonRow) throws {
     let scene = try scene()
     let context = try editedContext(on: scene, row.policy)
     let before = scene.mine.version[DeviceID(1)].sequence
@@ -108,7 +108,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PersonRow.all)
-  func contextShowsTheStoreAfterwards(_ row: PersonRow) throws {
+  func contextShowsStoreAfterSave(_ row: PersonRow) throws {
     let scene = try scene()
     let context = try editedContext(on: scene, row.policy)
     try context.save()
@@ -120,7 +120,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
     #expect(try context.save().dot == nil)
   }
 
-  @Test func errorThrowsNamingPhoneAndKeepsTheEdits() throws {
+  @Test func errorNamesPhoneAndKeepsEdits() throws {
     let scene = try scene()
     let context = try editedContext(on: scene, .error)
     let clock = scene.mine.version
@@ -142,7 +142,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
     #expect(context.fetch(Person.self, key: "taylor").phone == PersonRow.mine)
   }
 
-  @Test func anotherPolicySavesTheEditsThatErrorKept() throws {
+  @Test func laterPolicySavesRefusedEdits() throws {
     let scene = try scene()
     let context = try editedContext(on: scene, .error)
     #expect(throws: ContextSaveError.self) { try context.save() }
@@ -151,13 +151,13 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
     #expect(scene.mine[Person.self, "taylor"]?.phone == PersonRow.mine)
   }
 
-  @Test func errorIsTheDefault() throws {
+  @Test func defaultPolicyIsError() throws {
     let context = EditingContext(Scene().mine)
     #expect(context.mergePolicy.name == "error")
   }
 
   @Test(arguments: MergePolicy.named)
-  func withoutAConflictDirtyFieldsAreWritten(_ policy: MergePolicy) throws {
+  func saveWithoutConflictWritesDirtyFields(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     context.fetch(Item.self, key: "1").qty.increment(by: 1)

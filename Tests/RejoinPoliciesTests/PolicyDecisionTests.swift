@@ -17,7 +17,7 @@ import Testing
     FieldDifference(field: field, base: base, mine: mine, store: store)
   }
 
-  /// The outcomes for fields that are clean, dirty, changed, and both.
+  /// Returns the outcomes for fields that are clean, dirty, changed, and both.
   private func outcomes(
     _ policy: MergePolicy, insertion: Bool = false
   ) -> [FieldOutcome?] {
@@ -31,24 +31,24 @@ import Testing
     #expect(!MergePolicy.error.decide([Self.dirty]).isRefused)
   }
 
-  @Test func storeTrump() {
+  @Test func storeTrumpKeepsStoreValue() {
     #expect(
       outcomes(.mergeByPropertyStoreTrump)
         == [nil, .writeConcurrently("m"), nil, .keepStore])
   }
 
-  @Test func objectTrump() {
+  @Test func objectTrumpWritesContextValue() {
     #expect(
       outcomes(.mergeByPropertyObjectTrump)
         == [nil, .write("m"), nil, .write("m")])
   }
 
-  @Test func overwrite() {
+  @Test func overwriteWritesEveryChangedField() {
     #expect(
       outcomes(.overwrite) == [nil, .write("m"), .write("x"), .write("m")])
   }
 
-  @Test func overwriteLeavesWhatIsEqual() {
+  @Test func overwriteSkipsEqualValues() {
     let same = Self.difference("same", "x", "s", "s")
     let decision = MergePolicy.overwrite.decide([same])
     #expect(decision.isConflict)
@@ -56,14 +56,14 @@ import Testing
   }
 
   @Test(arguments: [MergePolicy.rollback, .serverWins])
-  func nothingOfMineIsKept(_ policy: MergePolicy) {
+  func policyDropsEveryEdit(_ policy: MergePolicy) {
     #expect(outcomes(policy) == [nil, .keepStore, nil, .keepStore])
     #expect(policy.decide(Self.all).dropsMergeableEdits)
     #expect(!policy.decide([Self.dirty, Self.clean]).dropsMergeableEdits)
   }
 
   @Test(arguments: [MergePolicy.merge, .mergeNonNil])
-  func mineIsWrittenBeside(_ policy: MergePolicy) {
+  func policyWritesConcurrently(_ policy: MergePolicy) {
     #expect(
       outcomes(policy) == [
         nil, .writeConcurrently("m"), nil, .writeConcurrently("m"),
@@ -71,19 +71,19 @@ import Testing
     #expect(!policy.decide(Self.all).dropsMergeableEdits)
   }
 
-  @Test func manual() {
+  @Test func manualReportsContestedField() {
     #expect(
       outcomes(.manual) == [nil, .writeConcurrently("m"), nil, .reportConflict])
   }
 
-  @Test func customIsAskedForWhatAnyoneChanged() {
+  @Test func customRuleReceivesChangedFields() {
     let policy = MergePolicy.custom { difference in
       difference.field == "clean" ? .write("asked") : .write(difference.store)
     }
     #expect(outcomes(policy) == [nil, .write("x"), .write("s"), .write("s")])
   }
 
-  @Test func mergeNonNilInserting() {
+  @Test func mergeNonNilSkipsNilOfInsertion() {
     let fields = [
       Self.difference("value", nil, "m", "s"),
       Self.difference("null", nil, .null, "s"),
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func withoutAConflictDirtyIsWritten(_ policy: MergePolicy) {
+  func decisionWithoutConflictWritesDirtyFields(_ policy: MergePolicy) {
     let decision = policy.decide([Self.clean, Self.dirty])
     #expect(!decision.isConflict && !decision.isRefused)
     #expect(!decision.dropsMergeableEdits)
@@ -109,24 +109,24 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func nothingDirtyIsNoConflict(_ policy: MergePolicy) {
+  func cleanFieldsDoNotConflict(_ policy: MergePolicy) {
     let decision = policy.decide([Self.clean, Self.changed])
     #expect(!decision.isConflict && decision.outcomes.isEmpty)
     #expect(!decision.isRefused && !decision.dropsMergeableEdits)
   }
 
-  @Test func disjointEditsAreAConflict() {
+  @Test func disjointEditsConflict() {
     #expect(MergePolicy.error.decide([Self.dirty, Self.changed]).isRefused)
   }
 
-  @Test func deletionIsDirtyWhateverTheFieldsSay() {
+  @Test func deletionConflictsWithAnyChange() {
     #expect(
       MergePolicy.error.decide([Self.changed], isDeletion: true).isRefused)
     #expect(
       !MergePolicy.error.decide([Self.clean], isDeletion: true).isConflict)
   }
 
-  @Test func deletedRecordsCountAsChangedInEveryField() {
+  @Test func deletedRecordCountsAsChangedInEveryField() {
     let field = FieldDifference(
       field: "f", base: nil, mine: "m", store: nil, storeWasDeleted: true)
     #expect(field.isChangedInStore && field.isChangedInContext)

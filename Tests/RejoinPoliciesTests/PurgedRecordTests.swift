@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Contexts and drafts of records that were deleted and purged since.
+/// Contexts and drafts of records that a later save deleted and purged.
 @Suite struct PurgedRecordTests {
   /// Policies that write nothing if the store deleted the record.
   private static let yielding: [MergePolicy] = [
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: writing, [false, true])
-  func editsStayInTheContext(_ policy: MergePolicy, _ drops: Bool) throws {
+  func editsStayInContext(_ policy: MergePolicy, _ drops: Bool) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     context.fetch(Item.self, key: "2").name = "other"
@@ -38,7 +38,7 @@ import Testing
     #expect(context.fetch(Item.self, key: "1").name == "mine")
     // The other record is saved.
     #expect(scene.mine[Item.self, "2"]?.name == "other")
-    // A plain save creates the record again, and then nothing is refused.
+    // After a save created the record again, the context can save.
     try scene.mine.save { $0[Item.self, "1"].note = "new" }
     try context.save()
     #expect(scene.item?.name == "mine")
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: yielding, [false, true])
-  func policyThatWritesNothingIsNotRefused(
+  func policyWithoutWritesIsNotRefused(
     _ policy: MergePolicy, _ drops: Bool
   ) throws {
     let scene = try Scene.withItem()
@@ -60,7 +60,7 @@ import Testing
     #expect(scene.item == nil)
   }
 
-  @Test func errorReportsTheConflict() throws {
+  @Test func errorReportsConflict() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     try purge(scene, drops: true)
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func lastWriteWinsIsRefusedIfItWouldWrite(_ drops: Bool) throws {
+  func lastWriteWinsDoesNotWritePurgedRecord(_ drops: Bool) throws {
     let scene = try Scene.withItem()
     let context = scene.context(.lastWriteWins)
     try purge(scene, drops: drops)
@@ -86,7 +86,7 @@ import Testing
 
   /// Counters, sets and ledgers never conflict.
   @Test(arguments: writing)
-  func incrementStaysInTheContext(_ policy: MergePolicy) throws {
+  func incrementStaysInContext(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: policy)
     context.fetch(Item.self, key: "1").qty.increment()
@@ -108,8 +108,8 @@ import Testing
     #expect(scene.item == nil)
   }
 
-  /// A draft from before the purge did not see that the fields are empty.
-  @Test func draftOfAPurgedRecordCreatesItAgain() throws {
+  /// A draft from before the purge did not show that the fields are empty.
+  @Test func draftRecreatesPurgedRecord() throws {
     let scene = try Scene.withItem()
     try purge(scene, drops: false)
     var early = scene.mine.draft(of: Item.self, key: "1")
@@ -126,7 +126,7 @@ import Testing
     #expect(scene.item?.note == nil)
   }
 
-  @Test func deletionOfAPurgedRecordIsDone() throws {
+  @Test func deletionOfPurgedRecordSucceeds() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .merge)
     context.fetch(Item.self, key: "1").delete()
@@ -135,7 +135,7 @@ import Testing
     #expect(scene.item == nil)
   }
 
-  @Test func queuedConflictOfAPurgedRecordCannotBeResolved() throws {
+  @Test func resolvingPurgedRecordThrows() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.manual)
     try scene.mine.save { $0.delete(Scene.item) }

@@ -5,10 +5,10 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Under `manual`, a deletion in conflict is queued, and the queue can be
-/// stored.
+/// Deletions in conflict that the `manual` policy queues, and stored queues.
 @Suite struct QueuedDeletionTests {
-  /// A context whose deletion was queued because of a concurrent increment.
+  /// Returns a context whose deletion was queued because of a concurrent
+  /// increment.
   private func queued(_ scene: Scene) throws -> EditingContext {
     let context = EditingContext(scene.mine, mergePolicy: .manual)
     context.delete(Scene.item)
@@ -19,13 +19,13 @@ import Testing
     return context
   }
 
-  /// Another context, after another launch.
+  /// Returns the conflicts after another launch.
   private func reopened(_ context: EditingContext) throws -> [EditConflict] {
     let bytes = try JSONEncoder().encode(context.pendingConflicts)
     return try JSONDecoder().decode([EditConflict].self, from: bytes)
   }
 
-  @Test func isQueuedAndTheRecordStays() throws {
+  @Test func deletionIsQueuedAndRecordStays() throws {
     let scene = try Scene.withItem()
     let context = try queued(scene)
     #expect(scene.mine.exists(Scene.item))
@@ -34,7 +34,7 @@ import Testing
     #expect(context.pendingConflicts.first?.contestedNames == ["qty"])
   }
 
-  @Test func carryingItOutDeletesOverWhatWasDisplayed() throws {
+  @Test func resolveDeletionDeletesRecord() throws {
     let scene = try Scene.withItem()
     let context = try queued(scene)
     let report = try context.resolveDeletion(of: Scene.item, deletes: true)
@@ -44,7 +44,7 @@ import Testing
     #expect(context.pendingConflicts.isEmpty)
   }
 
-  @Test func lettingItGoSavesNothing() throws {
+  @Test func declinedDeletionSavesNothing() throws {
     let scene = try Scene.withItem()
     let context = try queued(scene)
     let report = try context.resolveDeletion(of: Scene.item, deletes: false)
@@ -52,7 +52,7 @@ import Testing
     #expect(scene.item?.qty == 11 && context.pendingConflicts.isEmpty)
   }
 
-  @Test func aQueuedChangeIsNoDeletion() throws {
+  @Test func resolveDeletionIgnoresQueuedChange() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .manual)
     context.apply(.write("mine"), to: Key.name, in: Scene.item)
@@ -63,14 +63,14 @@ import Testing
     #expect(context.pendingConflicts.map(\.contestedNames) == [["name"]])
   }
 
-  @Test func withoutAQueuedDeletionNothingHappens() throws {
+  @Test func resolveDeletionIgnoresRecordWithoutQueue() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     let report = try context.resolveDeletion(of: Scene.item, deletes: true)
     #expect(report.dot == nil && scene.mine.exists(Scene.item))
   }
 
-  @Test func editThatCameSinceKeepsTheRecord() throws {
+  @Test func laterEditKeepsRecord() throws {
     let scene = try Scene.withItem()
     let context = try queued(scene)
     try scene.otherEdits(Key.note, .write("later"))
@@ -80,7 +80,7 @@ import Testing
       report.survivingRecords[Scene.item]?.map(\.device) == [DeviceID(2)])
   }
 
-  @Test func creationAfterADeletionIsQueuedWithIt() throws {
+  @Test func recreationIsQueuedWithDeletion() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .manual)
     context.delete(Scene.item)
@@ -94,7 +94,7 @@ import Testing
     #expect(scene.item?.name == "theirs" && scene.item?.qty == 10)
   }
 
-  @Test func settlingEveryFieldKeepsTheRecord() throws {
+  @Test func resolvingEveryFieldKeepsRecord() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .manual)
     context.delete(Scene.item)
@@ -109,7 +109,7 @@ import Testing
     #expect(scene.item?.name == "settled")
   }
 
-  @Test func queueIsStoredAndSettledAfterAnotherLaunch() throws {
+  @Test func queueIsStoredAndResolvedAfterRelaunch() throws {
     let scene = try Scene.withItem()
     let context = try queued(scene)
     let later = EditingContext(scene.mine)
@@ -121,7 +121,7 @@ import Testing
     #expect(report.survivingRecords.count == 1)
   }
 
-  @Test func storedFieldsSupersedeWhatWasDisplayedOnly() throws {
+  @Test func storedConflictSupersedesOnlyDisplayedValues() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.manual)
     try scene.otherEdits(Key.name, .write("theirs"))
@@ -137,7 +137,7 @@ import Testing
     #expect(later.pendingConflicts.isEmpty)
   }
 
-  @Test func storedConflictDoesNotDisplayALaterDeletion() throws {
+  @Test func storedConflictDoesNotDisplayLaterDeletion() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.manual)
     try scene.otherEdits(Key.name, .write("theirs"))
@@ -151,7 +151,7 @@ import Testing
     #expect(marks.map(\.kind) == [.deletion])
   }
 
-  @Test func equalQueuesAreEqualBytes() throws {
+  @Test func equalQueuesHaveEqualBytes() throws {
     let scene = try Scene.withItem()
     let context = try queued(scene)
     let encoder = JSONEncoder()

@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// A context and a register declared as `lww`: `theme` in ``Item``.
+/// A context with a register declared as `lww`: `theme` in ``Item``.
 @Suite struct QuietRegisterContextTests {
   @Test(arguments: MergePolicy.named)
   func changeInStoreCausesNoConflict(_ policy: MergePolicy) throws {
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func deletionBesideChangeInStoreCausesNoConflict(
+  func deletionWithChangeInStoreCausesNoConflict(
     _ policy: MergePolicy
   ) throws {
     let scene = try Scene.withItem()
@@ -101,7 +101,7 @@ import Testing
     #expect(scene.item?.theme == "theirs")
   }
 
-  @Test func deletionBesideChangeOfCounterConflicts() throws {
+  @Test func deletionWithChangeOfCounterConflicts() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.delete(Scene.item)
@@ -112,7 +112,7 @@ import Testing
     #expect(throws: ContextSaveError.self) { try context.save() }
   }
 
-  @Test func overwritingSetsToWhatTheContextShows() throws {
+  @Test func overwriteSetsShownValue() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.overwrite)
     try scene.otherEdits { ($0.name, $0.theme) = ("theirs", "theirs") }
@@ -138,7 +138,7 @@ import Testing
     #expect(scene.stored(Key.theme).writes.map(\.value) == ["settled"])
   }
 
-  @Test func deletedRecordCreatedAgainHoldsWhatWasWrittenSince() throws {
+  @Test func recreatedRecordHoldsOnlyLaterWrites() throws {
     let scene = try Scene.withItem(otherClock: 9000)
     let context = EditingContext(scene.mine, mergePolicy: .merge)
     context.delete(Scene.item)

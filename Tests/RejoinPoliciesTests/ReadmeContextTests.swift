@@ -5,13 +5,13 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// The README's example of an editing context is compiled.
+/// Compiles the README's example of an editing context.
 @Suite struct ReadmeContextTests {
   private struct Person: Entity {
     let phone = register("phone", of: String.self)
   }
 
-  @Test func savesTheContext() throws {
+  @Test func contextSavesPhone() throws {
     let phone = Replica(
       device: DeviceID(1), schema: [Person.self], wallClock: WallClock { 1 },
       makeDeviceID: { DeviceID(99) })
@@ -25,7 +25,7 @@ import Testing
     #expect(phone[Person.self, "taylor"]?.phone == "1-800-275-2273")
   }
 
-  @Test func isTheExampleOfTheReadme() throws {
+  @Test func readmeContainsExample() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let readme = try String(

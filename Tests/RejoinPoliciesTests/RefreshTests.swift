@@ -17,7 +17,7 @@ import Testing
     #expect(scene.item?.note == "theirs")
   }
 
-  @Test func baseOfADirtyFieldStays() throws {
+  @Test func refreshKeepsBaseOfDirtyField() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     try scene.otherEdits { $0.name = "theirs" }
@@ -26,7 +26,7 @@ import Testing
     #expect(throws: ContextSaveError.self) { try context.save() }
   }
 
-  @Test func seenOfADirtyFieldStays() throws {
+  @Test func refreshKeepsSeenDotsOfDirtyField() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.merge)
     try scene.otherEdits { $0.name = "theirs" }
@@ -35,7 +35,7 @@ import Testing
     #expect(scene.nameConflicts == ["theirs"])
   }
 
-  @Test func seenOfACleanFieldMoves() throws {
+  @Test func refreshMovesSeenDotsOfCleanField() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.merge)
     try scene.otherEdits { $0.note = "theirs" }
@@ -47,7 +47,7 @@ import Testing
     #expect(scene.item?.conflictingValues(of: \.note) == [])
   }
 
-  @Test func pendingEditOfACounterKeepsWhatWasSeen() throws {
+  @Test func pendingCounterEditKeepsSeenDots() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.apply(
@@ -72,7 +72,7 @@ import Testing
     #expect(scene.item?.note == nil, "created again")
   }
 
-  @Test func deletionIsNoticedByAnEditedRecord() throws {
+  @Test func refreshShowsDeletionOfEditedRecord() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     try scene.mine.save { $0[Item.self, "1"].delete() }
@@ -82,7 +82,7 @@ import Testing
     #expect(throws: ContextSaveError.self) { try context.save() }
   }
 
-  @Test func fieldSetBackToItsBaseMovesForward() throws {
+  @Test func revertedFieldMovesForward() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     context.fetch(Item.self, key: "1").note = "mine"
@@ -122,7 +122,7 @@ import Testing
     #expect(scene.nameConflicts == ["theirs"])
   }
 
-  @Test func withoutItNothingMoves() throws {
+  @Test func contextWithoutRefreshDoesNotMove() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     try scene.otherEdits { $0.note = "theirs" }

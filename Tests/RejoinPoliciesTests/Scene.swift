@@ -19,7 +19,9 @@ struct Item: Entity {
   let log = ledger("log")
 }
 
-/// Two devices: the context is on `mine`, and `other` edits concurrently.
+/// Two devices.
+///
+/// The context belongs to `mine`, and `other` edits concurrently.
 struct Scene {
   static let item = RecordID("Item", "1")
 
@@ -38,7 +40,7 @@ struct Scene {
       makeDeviceID: { DeviceID(99) })
   }
 
-  /// An item with a name and a note, on both devices.
+  /// Returns two devices with an item that has a name and a note.
   static func withItem(otherClock: Int64 = 1000) throws -> Scene {
     let scene = Scene(otherClock: otherClock)
     try scene.mine.save { transaction in
@@ -54,7 +56,7 @@ struct Scene {
     return scene
   }
 
-  /// A context in which the name of the item is edited.
+  /// Returns a context with an edit of the item's name.
   func context(_ policy: MergePolicy, name: String? = "mine") -> EditingContext
   {
     let context = EditingContext(mine, mergePolicy: policy)
@@ -127,7 +129,7 @@ extension Scene {
     receive()
   }
 
-  /// A field of the item as the store has it.
+  /// Returns the stored state of a field of the item.
   func stored(_ key: FieldKey) -> FieldState {
     mine.recordForEditing(Scene.item)[key]
   }

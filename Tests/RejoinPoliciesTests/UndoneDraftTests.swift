@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Saves of contexts and drafts are undone as any other save.
+/// Undo of the saves of contexts and drafts.
 @Suite struct UndoneDraftTests {
   @Test func undoRevertsDraft() throws {
     let scene = try Scene.withItem()
@@ -70,8 +70,8 @@ import Testing
     #expect(scene.item?.name == shown)
   }
 
-  /// The mark of the context keeps the record beside a deletion that it had not seen.
-  @Test func redoKeepsRecordBesideUnseenDeletion() throws {
+  /// The mark of the context keeps the record despite an unseen deletion.
+  @Test func redoKeepsRecordDespiteUnseenDeletion() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .merge)
     context.fetch(Item.self, key: "1").ensureExists()
@@ -87,8 +87,8 @@ import Testing
     #expect(scene.item == nil)
   }
 
-  /// The record exists before and after, because of the edit of another device.
-  @Test func undoBesideUnseenEditLeavesNothing() throws {
+  /// The edit of another device keeps the record before and after the undo.
+  @Test func undoWithUnseenEditRevertsAllFields() throws {
     let scene = try Scene.withItem()
     try scene.other.save { $0[Item.self, "1"].qty.increment() }
     try scene.mine.save { $0[Item.self, "1"].delete() }

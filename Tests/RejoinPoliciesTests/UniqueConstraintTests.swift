@@ -4,7 +4,8 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// If record IDs are derived from a unique key, two creations are one record.
+/// Record IDs that are derived from a unique key, so two creations are one
+/// record.
 @Suite struct UniqueConstraintTests {
   private func insertingContext(
     _ scene: Scene, _ policy: MergePolicy
@@ -22,7 +23,7 @@ import Testing
     return context
   }
 
-  @Test func mergeNonNilWritesFieldsWithAValue() throws {
+  @Test func mergeNonNilWritesFieldsWithValue() throws {
     let scene = Scene()
     let report = try insertingContext(scene, .mergeNonNil).save()
     let person = try #require(scene.mine[Person.self, "a@b.c"])
@@ -34,7 +35,7 @@ import Testing
     #expect(scene.mine.recordIDs(of: "Person").count == 1)
   }
 
-  @Test func mergeNonNilReportsMyNils() throws {
+  @Test func mergeNonNilReportsDroppedNils() throws {
     let report = try insertingContext(Scene(), .mergeNonNil).save()
     let change = try #require(report.dropped.first)
     #expect(report.dropped.count == 1)
@@ -47,7 +48,7 @@ import Testing
     #expect(kept.value == "5" && kept.device == DeviceID(2))
   }
 
-  @Test func objectTrumpWritesMyNils() throws {
+  @Test func objectTrumpWritesNils() throws {
     let scene = Scene()
     let report = try insertingContext(
       scene, .mergeByPropertyObjectTrump
@@ -56,7 +57,7 @@ import Testing
     #expect(scene.mine[Person.self, "a@b.c"]?.phone == nil)
   }
 
-  @Test func errorRefusesTheInsertion() throws {
+  @Test func errorRefusesInsertion() throws {
     let context = try insertingContext(Scene(), .error)
     #expect(throws: ContextSaveError.self) { try context.save() }
   }
@@ -78,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func nilIsWrittenWhereTheRecordWasFetched() throws {
+  @Test func mergeNonNilWritesNilOfFetchedRecord() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.mergeNonNil, name: nil)
     try scene.otherEdits { $0.name = "theirs" }

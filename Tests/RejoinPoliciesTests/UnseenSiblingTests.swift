@@ -4,11 +4,10 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// A save of a context does not supersede a sibling that the context had not
-/// shown.
+/// The save of a context does not supersede a sibling that the context did not
+/// show.
 @Suite struct UnseenSiblingTests {
-  /// A third device's write, concurrent with all others, arrives after the
-  /// fetch.
+  /// Receives a concurrent write of a third device after the fetch.
   private func thirdWrites(
     _ name: String, to scene: Scene, at time: Int64
   ) throws {
@@ -18,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func siblingThatLostStays(_ policy: MergePolicy) throws {
+  func losingSiblingStays(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     try thirdWrites("loser", to: scene, at: 1)
@@ -27,7 +26,7 @@ import Testing
     #expect(scene.nameConflicts == ["loser"])
   }
 
-  @Test func siblingThatWasShownGoes() throws {
+  @Test func shownSiblingIsSuperseded() throws {
     let scene = try Scene.withItem()
     try thirdWrites("loser", to: scene, at: 1)
     try scene.context(.error).save()
@@ -35,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [MergePolicy.merge, .mergeNonNil])
-  func bothStay(_ policy: MergePolicy) throws {
+  func bothSiblingsStay(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem(otherClock: 9_000_000)
     let context = scene.context(policy)
     try thirdWrites("loser", to: scene, at: 1)
@@ -47,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .manual])
-  func fieldThatNobodyElseShowsChanged(_ policy: MergePolicy) throws {
+  func siblingOfUncontestedFieldStays(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     try thirdWrites("loser", to: scene, at: 1)
@@ -76,7 +75,7 @@ import Testing
     #expect(Set(dropped.map { $0.time?.milliseconds }) == [1, 9000])
   }
 
-  @Test func trumpReportsAnUnseenSiblingOfAFieldThatIsNotContested() throws {
+  @Test func trumpReportsUnseenSiblingOfUncontestedField() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.mergeByPropertyObjectTrump)
     try thirdWrites("loser", to: scene, at: 1)
@@ -109,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite])
-  func contextDeletionReportsUnseenChangesThatCancelOut(
+  func contextDeletionReportsCancelingUnseenChanges(
     _ policy: MergePolicy
   ) throws {
     let scene = try Scene.withItem()
@@ -123,7 +122,7 @@ import Testing
     #expect(!report.dropped.contains { $0.field == Key.tags })
   }
 
-  @Test func creatingAgainReportsUnseenWriteOfDeletedRecord() throws {
+  @Test func recreationReportsUnseenWriteOfDeletedRecord() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(
       scene.mine, mergePolicy: .mergeByPropertyObjectTrump)
@@ -135,7 +134,7 @@ import Testing
     #expect(report.dropped.map(\.field) == [Key.name])
   }
 
-  @Test func writeIsShownThoughTheClockOfTheUnseenIsAhead() throws {
+  @Test func writeIsShownDespiteFastClockOfUnseenSibling() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.merge)
     try thirdWrites("future", to: scene, at: 1 << 45)

@@ -4,8 +4,9 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// In a context, the verbs on a record apply in their order: a write after a
-/// deletion creates the record again.
+/// In a context, verbs apply in their order.
+///
+/// A write after a deletion creates the record again.
 @Suite struct VerbOrderTests {
   /// Deletes the item, then sets its name and counts.
   private func recreating(
@@ -19,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func recordIsThereAfterwardsWithBoth(_ policy: MergePolicy) throws {
+  func recreatedRecordHoldsBothEdits(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let report = try recreating(scene, policy).save()
     #expect(scene.mine.exists(Scene.item))
@@ -31,13 +32,13 @@ import Testing
     #expect(scene.stored(Key.log).total == 0)
     #expect(report.names == ["name"] && report.deletedRecords == [Scene.item])
     #expect(report.conflicts.isEmpty && report.dropped.isEmpty)
-    #expect(report.survivingRecords.isEmpty, "it is meant to be there")
+    #expect(report.survivingRecords.isEmpty, "the record exists intentionally")
     scene.send()
     #expect(scene.other.recordForEditing(Scene.item)[Key.name].value == "again")
     #expect(scene.other.recordForEditing(Scene.item)[Key.note].value == nil)
   }
 
-  @Test func theSameValueIsWrittenAgain() throws {
+  @Test func equalValueIsWrittenAfterDeletion() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.delete(Scene.item)
@@ -47,7 +48,7 @@ import Testing
     #expect(scene.stored(Key.note).value == nil)
   }
 
-  @Test func contextShowsWhatTheVerbsLeadTo() throws {
+  @Test func contextShowsResultOfVerbs() throws {
     let scene = try Scene.withItem()
     let context = recreating(scene, .error)
     let (id, item) = (Scene.item, context.fetch(Item.self, key: "1"))
@@ -62,7 +63,7 @@ import Testing
     #expect(!scene.mine.exists(id))
   }
 
-  @Test func touchingAfterADeletionCreatesAnEmptyRecord() throws {
+  @Test func ensureExistsAfterDeletionCreatesEmptyRecord() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.delete(Scene.item)
@@ -73,7 +74,7 @@ import Testing
     #expect(scene.stored(Key.qty).count == 0)
   }
 
-  @Test func touchingIsAnEdit() throws {
+  @Test func ensureExistsCountsAsEdit() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.ensureExists(Scene.item)
@@ -82,7 +83,7 @@ import Testing
     #expect(scene.item?.name == "base")
   }
 
-  @Test func deletingWhatTheContextInsertedInsertsNothing() throws {
+  @Test func deletingInsertedRecordInsertsNothing() throws {
     let scene = Scene()
     let context = scene.context(.error)
     context.delete(Scene.item)
@@ -96,7 +97,7 @@ import Testing
     MergePolicy.mergeByPropertyStoreTrump, .rollback, .serverWins,
     .custom { _ in .write("custom") },
   ])
-  func refusedDeletionTakesTheCreationAlong(_ policy: MergePolicy) throws {
+  func refusedDeletionDropsRecreation(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = recreating(scene, policy)
     try scene.otherEdits(Key.note, .write("theirs"))
@@ -113,7 +114,7 @@ import Testing
   @Test(arguments: [
     MergePolicy.mergeByPropertyStoreTrump, .rollback, .serverWins, .manual,
   ])
-  func refusedDeletionTakesEarlierEditsAlong(_ policy: MergePolicy) throws {
+  func refusedDeletionDropsEarlierEdits(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     context.set("n", for: Key.note, in: Scene.item)
@@ -131,7 +132,7 @@ import Testing
     #expect(reported.last?.content == .edit(.count(by: 3)))
   }
 
-  @Test func editOfTheSameFieldAfterTheDeletionIsTheOneReported() throws {
+  @Test func reportContainsEditAfterDeletion() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.serverWins)
     context.delete(Scene.item)
@@ -148,7 +149,7 @@ import Testing
     MergePolicy.mergeByPropertyObjectTrump, .overwrite, .mergeNonNil,
     .lastWriteWins,
   ])
-  func creationOverridesWhatChanged(_ policy: MergePolicy) throws {
+  func recreationOverridesConcurrentChanges(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = recreating(scene, policy)
     try scene.otherEdits(Key.note, .write("theirs"))
@@ -161,14 +162,14 @@ import Testing
     #expect(fields == [Key.note, Key.qty])
   }
 
-  @Test func mergeCreatesBesideWhatChanged() throws {
+  @Test func mergeRecreationKeepsConcurrentChanges() throws {
     let scene = try Scene.withItem()
     let context = recreating(scene, .merge)
     try scene.otherEdits(Key.note, .write("theirs"))
     try scene.otherEdits(Key.qty, .count(by: 100))
     let report = try context.save()
     #expect(scene.stored(Key.name).value == "again")
-    #expect(scene.stored(Key.note).value == "theirs", "it was not shown")
+    #expect(scene.stored(Key.note).value == "theirs", "the note was not shown")
     #expect(scene.stored(Key.qty).count == 102)
     #expect(scene.stored(Key.tags).elements.isEmpty)
     #expect(report.dropped.isEmpty)

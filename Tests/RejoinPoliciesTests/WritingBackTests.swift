@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// A form assigns every field as it reads.
+/// Forms that assign every field to its own value.
 @Suite struct WritingBackTests {
   private enum OldAisle: String, FieldValue { case dairy }
   private enum Aisle: String, FieldValue { case dairy, bakery }
@@ -93,8 +93,7 @@ import Testing
     #expect(new[Product.self, "1"]?.aisle == .bakery)
   }
 
-  /// An assignment of `nil` unsets a value that is shown, even one of the same
-  /// save.
+  /// An assignment of `nil` unsets a shown value, even one of the same save.
   @Test func nilUnsetsShownValue() throws {
     try sendProduct()
     try old.save { $0[OldProduct.self, "1"].title = nil }
@@ -143,7 +142,7 @@ import Testing
     let product = context.fetch(Product.self, key: "1")
     product.stock = product.stock
     #expect(!context.hasChanges)
-    // The older version of the app still counts.
+    // The older version of the app still increments the counter.
     try old.save { $0[OldProduct.self, "1"].stock.increment() }
     new.merge(old)
     #expect(new[Product.self, "1"]?.stock == 8)
@@ -163,7 +162,7 @@ import Testing
     #expect(draft.hasChanges && draft.stock == 7)
   }
 
-  /// A resolution stays, whatever value it gets.
+  /// A resolution stays with any value.
   @Test func resolutionWithOlderValueStays() throws {
     try sendStock()
     var draft = new.draft(of: Product.self, key: "1")
@@ -172,8 +171,8 @@ import Testing
     #expect(draft.hasChanges && draft.stock == 7)
   }
 
-  /// A user who takes a choice back keeps what the app cannot read.
-  @Test func choiceTakenBackIsNoEdit() throws {
+  /// A user who reverts a choice keeps the value that the app cannot read.
+  @Test func revertedChoiceIsNoEdit() throws {
     try sendProduct()
     var draft = old.draft(of: OldProduct.self, key: "1")
     draft.aisle = .dairy
@@ -187,7 +186,7 @@ import Testing
     #expect(kept(Self.aisle) == nil)
   }
 
-  /// A form of another version of the app edits the same record.
+  /// A form of another version of the app also edits the record.
   @Test func editOfOtherVersionStays() throws {
     try sendProduct()
     let context = EditingContext(old)
@@ -230,7 +229,7 @@ import Testing
     #expect(kept(Self.aisle) == "bakery")
   }
 
-  /// A price in cents, which the app rounds down to euros.
+  /// A price in cents that the app rounds down to euros.
   private struct Euros: FieldValue {
     let amount: Int64
 
@@ -252,7 +251,7 @@ import Testing
   }
 
   /// The app reads a part of one value, and another one has an older type.
-  @Test func valueThatReadsDifferentlyIsNoEdit() throws {
+  @Test func partiallyReadValueIsNoEdit() throws {
     let (price, width) = (
       FieldKey("price", .register), FieldKey("width", .register)
     )

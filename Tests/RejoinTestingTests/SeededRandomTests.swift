@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct SeededRandomTests {
   /// The first numbers of the reference implementation for the seed 1234567.
-  @Test func theNumbersAreThoseOfSplitmix64() {
+  @Test func numbersEqualThoseOfSplitmix64() {
     var random = SeededRandom(seed: 1_234_567)
     let numbers = (0..<3).map { _ in random.next() }
     #expect(
@@ -16,7 +16,7 @@ import Testing
       ])
   }
 
-  @Test func thereIsNoNumberBelowZero() async throws {
+  @Test func numberBelowZeroTraps() async throws {
     let process = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -27,13 +27,13 @@ import Testing
     #expect(text.contains("there is no number below 0"))
   }
 
-  @Test func theExampleIsRight() {
+  @Test func exampleHasDocumentedResults() {
     var random = SeededRandom(seed: 7)
     #expect(random.number(below: 10) == 7)
     #expect(random.pick(["a", "b"]) == "a")
   }
 
-  @Test func aSeedRepeatsEverything() {
+  @Test func equalSeedsDrawEqualValues() {
     func draw(_ seed: UInt64) -> String {
       var random = SeededRandom(seed: seed)
       let list = random.shuffled(Array(0..<9))
@@ -52,7 +52,7 @@ import Testing
     #expect(random.number(below: 1) == 0)
   }
 
-  @Test func chancesAreShares() {
+  @Test func chanceDrawsPercentage() {
     var random = SeededRandom(seed: 2)
     let count = (0..<10_000).count { _ in random.chance(percent: 30) }
     #expect((2_800...3_200).contains(count))
@@ -60,7 +60,7 @@ import Testing
     #expect((0..<100).allSatisfy { _ in random.chance(percent: 100) })
   }
 
-  @Test func everyOrderIsDrawn() {
+  @Test func shufflingDrawsEveryOrder() {
     var random = SeededRandom(seed: 3)
     let orders = Set((0..<200).map { _ in random.shuffled([1, 2, 3]) })
     #expect(orders.count == 6)

@@ -4,10 +4,10 @@ import Rejoin
 import Testing
 import _RejoinVerification
 
-/// Rows that are read as they were written, for the fuzzer to damage.
+/// The undamaged rows that the fuzzer starts with.
 @Suite struct DamagedRowsTests {
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func wholeRowsHaveWhatTheReplicaHas(_ seed: UInt64) throws {
+  func undamagedRowsEqualReplica(_ seed: UInt64) throws {
     let rows = DamagedRows(seed: seed)
     #expect(rows.all.count == 5)
     #expect(try rows.areWhole())

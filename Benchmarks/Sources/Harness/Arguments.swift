@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the command line asks for.
+/// The options and filters of the command line.
 public struct Arguments {
   /// The help.
   public static let help = """
@@ -19,19 +19,19 @@ public struct Arguments {
                       `--json` and by the scripts in Peers, side by side
     """
 
-  /// Whether the help is asked for.
+  /// Whether the command line requests the help.
   public private(set) var asksForHelp = false
-  /// How much is done.
+  /// The amount of work.
   public private(set) var scale = Scale.full
-  /// Where rows are written.
+  /// The path of the file for rows.
   public private(set) var json: String?
   /// The rows to compare with.
   public private(set) var compare: String?
-  /// Where the chart is drawn.
+  /// The path of the file for the chart.
   public private(set) var chart: String?
   /// The rows to show side by side.
   public private(set) var peers: [String] = []
-  /// What to run.
+  /// Texts that select benchmarks by name.
   public private(set) var filters: [String] = []
 
   /// Reads the command line.

@@ -2,19 +2,19 @@
 
 import CAllocations
 
-/// Something to measure: a work that takes time, or a size.
+/// A measurement of the time of a work, or of a size.
 public struct Benchmark {
-  /// Which row of the table, "W9".
+  /// The row of the table, such as "W9".
   public let id: String
-  /// What is done.
+  /// A description of the work.
   public let work: String
-  /// The size of the state, where cost is shown against it.
+  /// The size of the state, if cost is shown against it.
   public let size: Int?
-  /// What one figure is of, "field".
+  /// The thing that one figure measures, such as "field".
   public let item: String
   /// The greatest figure that meets the target.
   public let target: Double?
-  /// The loop that shows what the machine can do.
+  /// The loop that shows the speed of the machine.
   public let reference: Reference?
   let body: Body
 
@@ -24,14 +24,14 @@ public struct Benchmark {
   }
 }
 
-/// How much is done.
+/// The amount of work.
 public enum Scale: Sendable {
-  /// What the table is about.
+  /// The sizes of the table.
   case full
-  /// A hundredth of it, once, to check that the benchmarks do what they say.
+  /// A hundredth of these sizes, in one run, to check the benchmarks.
   case quick
 
-  /// A number of things, at this scale.
+  /// Returns a number of things at this scale.
   public func callAsFunction(_ count: Int) -> Int {
     self == .full ? count : max(count / 100, 10)
   }
@@ -46,9 +46,9 @@ public struct Work {
   /// One run of a work.
   struct Run {
     let time: Duration
-    /// How often memory was allocated.
+    /// The number of allocations.
     let allocations: Int
-    /// The bytes that are still held afterwards.
+    /// The bytes that are still allocated after the run.
     let held: Int
     let result: Int
   }
@@ -56,12 +56,12 @@ public struct Work {
   /// Creates a work.
   ///
   /// - Parameters:
-  ///   - operations: By what the time is divided.
-  ///   - expecting: What `body` must return.
-  ///   - setUp: Makes what `body` works on, outside the time that is measured.
-  ///   - body: What is measured.
-  ///   - result: What must be `expecting`, found outside the time that is
-  ///     measured; by default, what `body` returns.
+  ///   - operations: The divisor of the time.
+  ///   - expecting: The result that `body` must return.
+  ///   - setUp: Creates the input of `body`, outside the measured time.
+  ///   - body: The measured work.
+  ///   - result: Returns the value to compare with `expecting`, outside the
+  ///     measured time. The default is the value that `body` returns.
   public init<Input>(
     operations: Int, expecting: Int, setUp: @escaping () throws -> Input,
     body: @escaping (inout Input) throws -> Int,

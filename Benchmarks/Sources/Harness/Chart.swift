@@ -12,7 +12,7 @@ public struct Chart {
 
   private let lines: [(name: String, points: [(size: Double, cost: Double)])]
 
-  /// Creates a chart of those of the works `ids` that were timed at several sizes.
+  /// Creates a chart of the works in `ids` that were timed at several sizes.
   public init(_ rows: [Row], of ids: Set<String>) {
     var names: [String] = []
     var points: [String: [(size: Double, cost: Double)]] = [:]
@@ -91,7 +91,7 @@ private struct Axis {
     stride(from: least, through: greatest, by: 1).map { pow(10, $0) }
   }
 
-  /// Where a value is.
+  /// The position of a value.
   subscript(value: Double) -> Double {
     let part = (log10(value) - least) / (greatest - least)
     return (10 * (start + part * (end - start))).rounded() / 10

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Loops that show what the machine can do, timed in every run.
+/// Loops that show the speed of the machine, timed in every run.
 public enum Reference: String, CaseIterable, Sendable {
   /// Inserting strings of six characters into a dictionary.
   case insert = "dictionary insert"
-  /// Looking them up.
+  /// Looking up these strings.
   case lookUp = "dictionary look-up"
-  /// Walking two sorted arrays at once.
+  /// Walking two sorted arrays in parallel.
   case walk = "walk of sorted arrays"
   /// Copying memory, per 64 bytes.
   case copy = "copy of 64 bytes"
   /// Sorting integers.
   case sort = "sort"
 
-  /// What ``insert`` took where the targets were set, in nanoseconds.
+  /// The time of ``insert`` on the machine of the targets, in nanoseconds.
   static let insertionOfTargets = 100.0
 
   /// The benchmark of the loop.
@@ -79,7 +79,7 @@ public enum Reference: String, CaseIterable, Sendable {
     (0..<count).map { $0 &* 0x9E37_79B9 }
   }
 
-  /// How many numbers both arrays hold.
+  /// Returns the count of the numbers that both arrays contain.
   private static func walk(_ arrays: inout ([Int], [Int])) -> Int {
     let (a, b) = arrays
     var (i, j, both) = (0, 0, 0)

@@ -2,23 +2,25 @@
 
 import Foundation
 
-/// What was measured.
+/// The result of a measurement.
 public struct Row: Codable, Sendable {
-  /// Whose work it is.
+  /// The library that did the work.
   public var by = "rejoin"
-  /// Which row of the table.
+  /// The row of the table.
   public let id: String
-  /// What was done.
+  /// A description of the work.
   public let work: String
-  /// The size of the state, where cost is shown against it.
+  /// The size of the state, if cost is shown against it.
   public let size: Int?
-  /// What one figure is of; "bytes" and "times" are no times.
+  /// The thing that one figure measures.
+  ///
+  /// Figures in "bytes" and "times" are not durations.
   public let item: String
   /// The best of all runs, in nanoseconds for one item.
   public let best: Double
-  /// Their median.
+  /// The median of all runs.
   public let median: Double
-  /// How many runs there were.
+  /// The number of runs.
   public let runs: Int
   /// The best, divided by the best of the reference loop.
   public var ratio: Double?
@@ -27,17 +29,17 @@ public struct Row: Codable, Sendable {
   /// The greatest figure that meets the target, a time on the machine where the
   /// targets were set.
   public var target: Double?
-  /// How often memory is allocated for one item.
+  /// The number of allocations for one item.
   public var allocations: Double?
-  /// The bytes of memory that one item holds afterwards.
+  /// The bytes that one item still uses after the run.
   public var held: Double?
-  /// What should be known about the figure.
+  /// A remark about the figure.
   public var note: String?
 
-  /// Whether a figure is a time.
+  /// Whether a figure is a duration.
   public var isTime: Bool { item != "bytes" && item != "times" }
 
-  /// What makes rows of two runs comparable.
+  /// A key that comparable rows of two runs share.
   var key: String { "\(id) \(work) \(size ?? 0)" }
 }
 
@@ -64,7 +66,7 @@ extension [Row] {
   }
 }
 
-/// What went wrong in a run.
+/// The error of a run.
 public struct HarnessError: Error, CustomStringConvertible {
   /// The message.
   public let description: String

@@ -4,13 +4,13 @@
 public struct Runner {
   private static let leastRuns = 9
   private static let mostRuns = 50
-  /// A benchmark is repeated for about that long.
+  /// The approximate total time of a benchmark's runs.
   private static let patience = Duration.seconds(2)
-  /// A single run that takes longer is repeated only twice.
+  /// The time above which a run is repeated only twice.
   private static let slowness = Duration.seconds(8)
 
   let scale: Scale
-  /// Called with a line about what is being done.
+  /// A closure that receives a line about the current work.
   let progress: (String) -> Void
   private var references: [Reference: Double] = [:]
 
@@ -65,7 +65,7 @@ public struct Runner {
       let operations = Double(work.operations)
       var row = row(
         benchmark, runs.map { $0.time / .nanoseconds(1) / operations })
-      // The first run may allocate what the next ones find.
+      // The first run may allocate memory that the next ones reuse.
       row.allocations = runs.last.map { Double($0.allocations) / operations }
       row.held = runs.last.map { Double($0.held) / operations }
       if let reference = benchmark.reference, let best = references[reference] {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The same work by several libraries, in one table.
+/// A table of the same work by several libraries.
 public struct SideBySide {
   private let rows: [Row]
 
-  /// Creates a table of the rows of all of them.
+  /// Creates a table of the rows of all libraries.
   public init(_ rows: [Row]) { self.rows = rows }
 
-  /// The table: a line for each work that a peer does, too, with the peer's time as
-  /// a multiple of ours.
+  /// The table: a line for each work of Rejoin and a peer, with the peer's time
+  /// as a multiple of Rejoin's time.
   public var text: String {
     let ours = rows.filter { $0.by == "rejoin" }
     let theirs = rows.filter { $0.by != "rejoin" }

@@ -11,10 +11,10 @@ public struct Suite {
   /// Adds a work that takes time.
   ///
   /// - Parameters:
-  ///   - id: Which row of the table.
-  ///   - work: What is done.
-  ///   - size: The size of the state, where cost is shown against it.
-  ///   - item: What one figure is of.
+  ///   - id: The row of the table.
+  ///   - work: A description of the work.
+  ///   - size: The size of the state, if cost is shown against it.
+  ///   - item: The thing that one figure measures.
   ///   - target: The greatest time for one item, in nanoseconds.
   ///   - reference: The loop to compare with.
   ///   - body: Prepares the work.
@@ -32,12 +32,12 @@ public struct Suite {
   /// Adds a size in bytes.
   ///
   /// - Parameters:
-  ///   - id: Which row of the table.
-  ///   - work: What is counted.
-  ///   - size: The size of the state, where cost is shown against it.
-  ///   - count: By what the bytes are divided, at full scale.
+  ///   - id: The row of the table.
+  ///   - work: A description of the counted bytes.
+  ///   - size: The size of the state, if cost is shown against it.
+  ///   - count: The divisor of the bytes, at full scale.
   ///   - target: The greatest number of bytes.
-  ///   - quick: What the quick run must find; it is the same everywhere.
+  ///   - quick: The result of the quick run, which is equal on all machines.
   ///   - body: Counts the bytes.
   public mutating func addBytes(
     _ id: String, _ work: String, size: Int? = nil, per count: Int = 1,
@@ -60,7 +60,7 @@ public struct Suite {
   }
 }
 
-/// By what the cost of a work grows from one size to another.
+/// The growth of a work's cost from one size to another.
 struct Growth {
   let id: String
   let work: String

@@ -2,13 +2,13 @@
 
 import Foundation
 
-/// Rows as people like to read them.
+/// Rows as text in aligned columns.
 public struct Table {
   private let rows: [Row]
   private let earlier: [String: Row]
-  /// How long an insertion into a dictionary takes on this machine.
+  /// The time of an insertion into a dictionary on this machine.
   private let insertion: Double?
-  /// How many times slower this machine is than that of the targets.
+  /// The ratio of this machine's times to those of the targets' machine.
   private var slowness: Double {
     insertion.map { $0 / Reference.insertionOfTargets } ?? 1
   }

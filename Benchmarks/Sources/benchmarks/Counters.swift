@@ -4,7 +4,7 @@ import Harness
 import Rejoin
 
 extension Suite {
-  /// Counters that stand alone: W4 and W5.
+  /// Adds counters without a replica: W4 and W5.
   mutating func addCounters() {
     add(
       "W4", "increment of a counter", per: "increment", target: 5, beside: .copy

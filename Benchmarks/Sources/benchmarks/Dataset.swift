@@ -2,8 +2,9 @@
 
 import Rejoin
 
-/// Records of ten registers with values of twelve characters; the scripts in Peers
-/// make the same.
+/// Records of ten registers with values of twelve characters.
+///
+/// The scripts in Peers create equal records.
 struct Dataset: Sendable {
   static let fieldsPerRecord = 10
   static let keys = (0..<fieldsPerRecord).map { FieldKey("f\($0)", .register) }
@@ -103,7 +104,7 @@ struct Dataset: Sendable {
   }
 }
 
-/// A write that is about to be made: strings and a value, as an app has them.
+/// The arguments of a write as an app has them: strings and a value.
 struct PlannedWrite {
   let id: String
   let key: FieldKey

@@ -134,7 +134,7 @@ extension Suite {
   }
 }
 
-/// Two replicas that hold the same.
+/// Two replicas with equal content.
 struct Pair {
   let data: Dataset
   let a: Replica
@@ -144,12 +144,12 @@ struct Pair {
     self.data = data
     a = try data.replica(1)
     b = try Dataset.replica(2, copying: a)
-    // So that both have saved.
+    // Both replicas need a save.
     try b.save { $0.ensureExists(RecordID("Item", data.ids[0])) }
     if let delta = b.delta(since: a.version) { a.apply(delta) }
   }
 
-  /// The work of that many round trips, after which nothing is unseen.
+  /// Returns the work of `count` round trips, after which no change is missing.
   func exchanging(_ count: Int) -> Work {
     Work(operations: count, expecting: 0, setUp: {}) { _ in
       _ = try roundTrips(count)
@@ -157,7 +157,7 @@ struct Pair {
     }
   }
 
-  /// Writes at one, and applies the delta at the other.
+  /// Writes in one replica and applies the delta in the other.
   ///
   /// - Returns: The bytes of the last delta.
   func roundTrips(_ count: Int) throws -> Int {

@@ -7,8 +7,8 @@ import RejoinSQL
 import RejoinStore
 
 extension Suite {
-  /// A hub on SQLite and, where `REJOIN_POSTGRESQL` says how to connect, on
-  /// PostgreSQL: W20.
+  /// Adds a hub on SQLite and, if `REJOIN_POSTGRESQL` contains a connection
+  /// string, on PostgreSQL: W20.
   mutating func addHubs() {
     for database in HubDatabase.available {
       for size in [10_000, 1_000_000] {
@@ -27,8 +27,7 @@ extension Suite {
     }
   }
 
-  /// Asks for what is new since a version, after which a number of records has
-  /// changed.
+  /// Requests the changes since a version after a number of records changed.
   private mutating func addQuery(
     _ name: String, changing records: Int, _ size: Int, target: Double,
     _ database: HubDatabase
@@ -91,7 +90,7 @@ extension Suite {
     }
   }
 
-  /// Asks for the version of a scope with fields ahead of it.
+  /// Requests the version of a scope with fields ahead of it.
   private mutating func addVersion(_ fields: Int, _ database: HubDatabase) {
     add(
       "W20", "the version of a hub on \(database.rawValue), by fields ahead",
@@ -212,7 +211,7 @@ private final class FilledHub {
     }
   }
 
-  /// Lets a device that has not been there send a save.
+  /// Sends a save of a new device.
   func meet(_ device: DeviceID) throws {
     let other = Replica(
       device: device, schema: Dataset.schema,

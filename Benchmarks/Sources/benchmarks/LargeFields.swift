@@ -6,10 +6,12 @@ import Rejoin
 /// One small change of a large field: W17.
 private struct LargeField: Sendable {
   let name: String
-  /// Some are too small for fragments, or hardly large enough.
+  /// The sizes of the field.
+  ///
+  /// Some are too small for fragments or barely large enough.
   let sizes: [Int]
   let key: FieldKey
-  /// What makes the field large: the edit of each device.
+  /// Returns the edits of each device, which make the field large.
   let filling: @Sendable (Int) -> [FieldEdit]
   /// The edit with a number.
   let change: @Sendable (Int) -> FieldEdit
@@ -56,7 +58,7 @@ private struct LargeField: Sendable {
         if let delta = author.delta() { replica.apply(delta) }
       }
     }
-    // Its horizon is contained in what the other one holds.
+    // The other replica contains the horizon of this one.
     try pair.a.save { $0.apply(change(0), to: key, of: Self.id) }
     pair.b.merge(pair.a)
     return pair
@@ -64,7 +66,7 @@ private struct LargeField: Sendable {
 }
 
 extension Suite {
-  /// Fields of which what is new is sent, and not the whole: W17.
+  /// Adds large fields, which send only their new part: W17.
   mutating func addLargeFields() {
     for field in LargeField.all {
       for size in field.sizes {
@@ -93,7 +95,7 @@ extension Suite {
       "W17", "\(field.name), its delta, applied", size: size, per: "change",
       target: size < 1000 ? nil : 10_000, beside: .insert
     ) { scale in
-      // Few enough that the field keeps about its size.
+      // So few changes keep the field at about its size.
       let count = scale(size < 1000 ? 8 : 1000)
       let size = scale(size)
       return Work(

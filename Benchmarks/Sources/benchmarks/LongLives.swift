@@ -4,7 +4,7 @@ import Harness
 import Rejoin
 
 extension Suite {
-  /// What a long life leaves behind: W19.
+  /// Adds the remains of a long history: W19.
   mutating func addLongLives() {
     addBytes(
       "W19", "stored after a million saves of one field", target: 64_000,

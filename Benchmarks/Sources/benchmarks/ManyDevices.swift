@@ -4,8 +4,8 @@ import Harness
 import Rejoin
 
 extension Suite {
-  /// One key set by many clients, B3 of crdt-benchmarks, and replicas that have met
-  /// many devices: W13 and W14.
+  /// Adds one key that many clients set, B3 of crdt-benchmarks, and replicas
+  /// with saves of many devices: W13 and W14.
   mutating func addManyDevices() {
     let values: [(name: String, value: (Int) -> Value)] = [
       ("B3.1 numbers", { .double(Double($0)) }),
@@ -82,7 +82,7 @@ extension Suite {
 
   private static let theRecord = RecordID("Item", "r00000")
 
-  /// What each of many clients has to say.
+  /// Returns the update of each client.
   private static func updates(
     _ clients: Int, _ value: (Int) -> Value
   ) throws -> [[UInt8]] {
@@ -105,7 +105,7 @@ extension Suite {
     }
   }
 
-  /// Two replicas that have both heard of many devices.
+  /// Returns two replicas with saves of many devices.
   private static func pair(devices: Int, _ scale: Scale) throws -> Pair {
     let pair = try Pair(Dataset(fields: scale(10_000)))
     for i in 2..<max(scale(devices), 3) {

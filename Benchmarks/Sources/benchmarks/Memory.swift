@@ -39,9 +39,10 @@ extension Suite {
     }
   }
 
-  /// Adds a row with the most memory that is in use at once while something is
-  /// made, less 64 KiB, for each byte of it; of a save, for each byte that is
-  /// held afterwards.
+  /// Adds a row with the peak memory of a work, less 64 KiB, for each byte of
+  /// its result.
+  ///
+  /// For a save, these are the bytes that are allocated afterwards.
   private mutating func addPeak(
     _ result: String, _ setUp: @escaping (Scale) throws -> () throws -> Int
   ) {

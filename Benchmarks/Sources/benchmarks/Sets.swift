@@ -68,7 +68,7 @@ extension Suite {
           }
           return 1
         } result: { replica, _ in
-          // Outside the time, since reading sorts the elements.
+          // The time excludes reading, because it sorts the elements.
           replica.record(id)?.elements(of: FieldKey("tags", .set)).count ?? 0
         }
       }
@@ -93,7 +93,8 @@ extension Suite {
       let own = Self.elements(size / 10, seed: 8)
       return Work(
         operations: size, expecting: size * 9 / 10 + 2 * own.count,
-        // Changed, so that it shares no memory with the next run's.
+        // After a change, the replica shares no memory with that of the next
+        // run.
         setUp: {
           var copy = mine
           copy.insert(own[0], on: Dataset.device(1))

@@ -7,7 +7,7 @@ import RejoinSQL
 import RejoinStore
 
 extension Suite {
-  /// Replicas in SQLite, beside the disk and the database alone: W20.
+  /// Adds replicas in SQLite, and the disk and the database alone: W20.
   mutating func addStores() {
     addDisk()
     for size in [1000, 1_000_000] { addDurableSave(size) }
@@ -32,7 +32,7 @@ extension Suite {
     }
   }
 
-  /// What every durable save has to do, whatever else it does.
+  /// Adds the work that every durable save needs.
   private mutating func addDisk() {
     add("W20", "append 4 KiB and sync", per: "write") { scale in
       let (folder, count) = (try Folder(), scale(1000))
@@ -59,7 +59,7 @@ extension Suite {
       }
       var version: UInt8 = 0
       return Work(operations: count, expecting: count, setUp: {}) { _ in
-        // SQLite writes nothing where nothing changes.
+        // SQLite does not write an unchanged row.
         version &+= 1
         let body = SQLValue.bytes([UInt8](repeating: version, count: 260))
         for i in 1...count {
@@ -193,7 +193,7 @@ extension Suite {
     }
   }
 
-  /// What a save costs where a replica is stored as a whole.
+  /// Adds the cost of a save if the whole replica is stored.
   private mutating func addWholeState() {
     add(
       "W20", "a save and the whole state, synced", size: 1_000_000, per: "save"
@@ -236,7 +236,7 @@ extension Suite {
   }
 }
 
-/// Syncs a file, as far as the disk does.
+/// Syncs a file, if the disk supports it.
 private func sync(_ file: Int32) -> Bool {
   #if canImport(Darwin)
     fcntl(file, F_FULLFSYNC) == 0
@@ -245,7 +245,7 @@ private func sync(_ file: Int32) -> Bool {
   #endif
 }
 
-/// Waits for something that is asynchronous.
+/// Waits for an asynchronous closure.
 func blocking<Value: Sendable>(
   _ body: @escaping @Sendable () async throws -> Value
 ) throws -> Value {
@@ -301,7 +301,7 @@ private struct StoreFile {
     }
   }
 
-  /// The bytes of the file, with nothing left in the log.
+  /// Returns the bytes of the file after the log is empty.
   func size() throws -> Int {
     try SQLiteConnection(opening: path).run("PRAGMA wal_checkpoint(TRUNCATE)")
     let size = try FileManager.default.attributesOfItem(atPath: path)[.size]

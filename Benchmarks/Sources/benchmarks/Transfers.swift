@@ -5,7 +5,7 @@ import Harness
 import Rejoin
 
 extension Suite {
-  /// Loads of an empty replica in parts, beside one delta of everything: W22.
+  /// Adds loads of an empty replica, in parts and in one delta: W22.
   mutating func addTransfers() {
     for size in [25_000, 50_000, 100_000] {
       addLoad("as one delta", size, limit: .max)
@@ -24,7 +24,7 @@ extension Suite {
     for size in [25_000, 100_000] { addMemory(size) }
   }
 
-  /// Sends all records to an empty replica, by way of their bytes.
+  /// Sends all records to an empty replica as bytes.
   private mutating func addLoad(_ how: String, _ size: Int, limit: Int) {
     add("W22", "a load, \(how)", size: size, per: "record") { scale in
       let source = try Dataset(records: scale(size)).replica()
@@ -87,8 +87,8 @@ extension Suite {
     }
   }
 
-  /// The memory while a part is made and while it is applied, beside what is held
-  /// afterwards.
+  /// Adds the memory while a part is created and applied, in addition to the
+  /// memory afterwards.
   private mutating func addMemory(_ size: Int) {
     addBytes(
       "W22", "memory at most for 100 bytes of a part that is made", size: size
@@ -124,7 +124,7 @@ extension Suite {
 
 /// Sends all parts.
 ///
-/// - Parameter parts: How many to send at most.
+/// - Parameter parts: The maximum number of parts.
 /// - Returns: The number of bytes.
 @discardableResult
 private func load(
@@ -143,7 +143,7 @@ private func load(
   return sent
 }
 
-/// The most memory that is in use at once, for each 100 bytes.
+/// Returns the peak memory for each 100 bytes.
 private func peak(_ body: () throws -> Int) throws -> Int {
   watch_peak()
   let bytes = try body()

@@ -58,7 +58,7 @@ struct Item: Entity {
 }
 
 extension Suite {
-  /// The same through typed key paths: W1b to W3b.
+  /// Adds writing and reading through typed key paths: W1b to W3b.
   mutating func addTypedFields() {
     add(
       "W1b", "write into an empty replica, by key paths", per: "field",

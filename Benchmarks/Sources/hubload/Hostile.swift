@@ -83,8 +83,8 @@ private final class Member {
   /// Syncs until a condition holds.
   ///
   /// - Returns: The duration of each sync. A sync that takes longer than the
-  ///   interval delays later saves. Their waiting times are durations, too:
-  ///   otherwise, a single sync would stand for a long time.
+  ///   interval delays later saves. The waiting times of these saves count as
+  ///   durations. Otherwise, one slow sync would hide many saves.
   func sync(until isOver: () async -> Bool) async throws -> [Duration] {
     var durations: [Duration] = []
     while await !isOver() {
@@ -126,7 +126,7 @@ private actor Attack {
     }
   }
 
-  /// The check of the session refused a message.
+  /// An error of the session's check.
   private struct Refused: Error {}
 
   /// Sends the messages repeatedly for a duration.

@@ -59,7 +59,7 @@ private func peakMemory() -> Int {
 final class HubProcess {
   private let process = Process()
   private let (input, output) = (Pipe(), Pipe())
-  /// The time that the requests took.
+  /// The total time of the requests.
   private(set) var waited = Duration.zero
 
   init(_ database: Database) throws {

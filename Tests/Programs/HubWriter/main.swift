@@ -107,7 +107,7 @@ while true {
       try await session.apply(delta, in: scope)
     }
   }
-  // In one write and past all buffers, so that a line is there or not.
+  // One write past all buffers prints a whole line or none.
   FileHandle.standardOutput.write(Data("\(total)\n".utf8))
   try await serve {
     try await session.recordVersion(

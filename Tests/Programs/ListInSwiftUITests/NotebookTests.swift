@@ -10,7 +10,7 @@ import Testing
 
 @testable import ListInSwiftUI
 
-/// Tests the model of the article, and that the article has its code.
+/// The model of the article, and the code in the article.
 @MainActor
 @Suite(.timeLimit(.minutes(10))) struct NotebookTests {
   private let store: ReplicaStore
@@ -48,7 +48,7 @@ import Testing
     #expect(notebook.failure == "\(StoreError.closed)")
   }
 
-  @Test func secondFollowerReadsTheListAgain() async throws {
+  @Test func secondFollowerReadsListAgain() async throws {
     let first = follow()
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     await until { titles == ["Milk"] }
@@ -108,7 +108,7 @@ import Testing
     following.cancel()
   }
 
-  @Test func titleThatArrivesWhileTheFormIsOpenStaysInConflict() async throws {
+  @Test func titleReceivedWhileFormIsOpenConflicts() async throws {
     let following = follow()
     var edit = await notebook.edit("1")
     edit.title = "Oat milk"
@@ -121,7 +121,7 @@ import Testing
     following.cancel()
   }
 
-  @Test func undoAndRedoReachTheList() async throws {
+  @Test func undoAndRedoChangeList() async throws {
     let following = follow()
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     await until { titles == ["Milk"] }
@@ -167,7 +167,7 @@ import Testing
     following.cancel()
   }
 
-  @Test func failedSaveShowsItsError() async throws {
+  @Test func failedSaveShowsError() async throws {
     var edit = await notebook.edit("1")
     edit.title = "Milk"
     try await store.close()
@@ -175,7 +175,7 @@ import Testing
     #expect(notebook.failure == "\(StoreError.closed)")
   }
 
-  @Test func articleIsTheSourceOfTheApp() throws {
+  @Test func articleEqualsSourceOfApp() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
@@ -200,7 +200,7 @@ import Testing
     Task { [notebook] in await notebook.follow() }
   }
 
-  /// Writes two titles of one note, neither of which has seen the other.
+  /// Writes two concurrent titles of one note.
   private func makeConflict() async throws {
     try await store.save { $0[Note.self, "1"].title = "Oat milk" }
     try await other.save { $0[Note.self, "1"].title = "Soy milk" }
@@ -215,7 +215,7 @@ import Testing
     try await receiver.apply(decoding: delta.encoded())
   }
 
-  /// Waits until the model shows something, without polling.
+  /// Waits without polling until the model meets a condition.
   ///
   /// If the time limit cancels the test, the wait ends.
   private func until(_ condition: () -> Bool) async {

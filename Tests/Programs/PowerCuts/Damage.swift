@@ -8,9 +8,9 @@ import RejoinTesting
 
 /// Damages the files of a store and opens the rest.
 ///
-/// The store must be unharmed, report that it is damaged or missing, or take a
-/// new device ID and report the saves that it lacks. Every save was sent,
-/// because a log that ends with unsent saves looks like a log after a crash.
+/// The store must be intact, report that it is damaged or missing, or take a
+/// new device ID and report the missing saves. Every save was sent, because a
+/// log that ends with unsent saves looks like a log after a crash.
 struct Damage {
   private struct Note: Entity {
     let title = register("title", of: String.self)

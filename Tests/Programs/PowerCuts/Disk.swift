@@ -4,33 +4,39 @@ import RejoinTesting
 
 /// A folder on a disk whose power may be cut.
 ///
-/// It promises what POSIX does, and no more: content is sure once its file is
-/// synced, a name once the folder is. Everything else is there or not, in any
-/// combination; only a sector of 512 bytes is whole, and those beside it stay as
-/// they are. A file system may promise more: ext4 keeps names in their order, and
-/// that of a new file as soon as the file is synced. What a store survives here, it
-/// survives there.
+/// It makes only the promises of POSIX. The content of a file lasts after the
+/// file is synced, and a name lasts after the folder is synced. A power cut
+/// keeps or loses all other changes in any combination. Only a sector of 512
+/// bytes is written as a whole, and its neighbors stay unchanged. A file system
+/// may promise more: ext4 keeps the order of names, and keeps a new name after
+/// the file is synced. A store that survives on this disk also survives on such
+/// file systems.
 struct Disk {
-  /// The files by their numbers, which stay when a file gets another name.
+  /// The files by number.
+  ///
+  /// The number stays when a file gets another name.
   private var files: [File] = []
   private var names: [String: Int] = [:]
   private var syncedNames: [String: Int] = [:]
-  /// The changes of names since the folder was synced; those of a renaming are one.
+  /// The changes of names since the folder was synced.
+  ///
+  /// A renaming is one element.
   private var pendingNames: [[(name: String, file: Int?)]] = []
 
-  /// What a reader sees, and what a power cut leaves where everything is kept.
+  /// The content that a reader sees, and that a power cut without losses
+  /// leaves.
   var content: [String: [UInt8]] { names.mapValues { files[$0].content } }
 
-  /// What a power cut leaves where all that is not synced is lost.
+  /// The content that a power cut leaves if it loses everything unsynced.
   var synced: [String: [UInt8]] { syncedNames.mapValues { files[$0].synced } }
 
-  /// Something that a power cut may leave.
+  /// Returns content that a power cut may leave.
   func cut(_ random: inout SeededRandom) -> [String: [UInt8]] {
     let share = random.pick([10, 50, 90])
     var left = syncedNames
     switch random.number(below: 3) {
     case 0:
-      // As on a file system with a journal.
+      // A file system with a journal keeps the first changes.
       for change in pendingNames.prefix(
         random.number(below: pendingNames.count + 1))
       {
@@ -41,7 +47,7 @@ struct Disk {
         for (name, file) in change { left[name] = file }
       }
     default:
-      // Even a renaming in part, by which a file has two names, or none.
+      // A part of a renaming may be kept. Then the file has two names or none.
       for (name, file) in pendingNames.joined()
       where random.chance(percent: share) {
         left[name] = file
@@ -85,7 +91,7 @@ struct Disk {
   }
 }
 
-/// A file's content as of when it was synced, and what was done to it since.
+/// A file's content at the last sync, and the changes since.
 private struct File {
   private enum Change {
     case write([UInt8], at: Int)
@@ -96,7 +102,7 @@ private struct File {
   private(set) var synced: [UInt8] = []
   private var pending: [Change] = []
 
-  /// - Parameter place: Where; `nil` for the end.
+  /// - Parameter place: The offset, or `nil` for the end.
   mutating func write(_ bytes: [UInt8], at place: Int?) {
     let change = Change.write(bytes, at: place ?? content.count)
     File.apply(change, to: &content)
@@ -114,12 +120,12 @@ private struct File {
     pending = []
   }
 
-  /// Something that a power cut may leave.
+  /// Returns content that a power cut may leave.
   ///
-  /// - Parameter share: How many of a hundred changes are kept.
+  /// - Parameter share: The percentage of changes to keep.
   func cut(keeping share: Int, _ random: inout SeededRandom) -> [UInt8] {
     var left = synced
-    // The size is kept apart from the content.
+    // The size changes separately from the content.
     let growsAlways = random.chance(percent: 25)
     for change in pending {
       let isKept = random.chance(percent: share)
@@ -139,7 +145,7 @@ private struct File {
     return left
   }
 
-  /// Writes some of the sectors that bytes are in.
+  /// Writes some of the sectors of the bytes.
   private func tear(
     _ bytes: [UInt8], at place: Int, into left: inout [UInt8],
     _ random: inout SeededRandom

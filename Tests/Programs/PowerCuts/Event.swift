@@ -2,11 +2,11 @@
 
 import Foundation
 
-/// What a process has done to the files of a folder, or has said.
+/// A change by a process to the files of a folder, or a line that it printed.
 enum Event {
-  /// The file is created unless it is there, and may be emptied.
+  /// The file is created if it does not exist, and may be emptied.
   case create(String, empties: Bool)
-  /// The place is `nil` for the file's end.
+  /// The offset is `nil` for the file's end.
   case write(String, [UInt8], at: Int?)
   case resize(String, to: Int)
   case sync(String)
@@ -26,8 +26,8 @@ enum Event {
 
   /// Reads the log of a process.
   ///
-  /// - Throws: `SystemCall.NotUnderstood` for a call that may change the folder in
-  ///   a way that is not modelled here.
+  /// - Throws: `SystemCall.NotUnderstood` for a call that may change the folder
+  ///   in a way that is not modeled.
   static func all(in log: String, of folder: String) throws -> [Event] {
     try SystemCall.all(in: log).compactMap { try event($0, folder) }
   }
@@ -35,9 +35,9 @@ enum Event {
   private static func event(
     _ call: SystemCall, _ folder: String
   ) throws -> Event? {
-    /// The file's name, for a file of the folder that is modelled.
+    /// Returns the name of a modeled file of the folder.
     func name(_ path: String) -> String? {
-      // The log's index is mapped into memory, and no part of what must last.
+      // The log's index is mapped into memory and need not last.
       guard path.hasPrefix(folder + "/"), !path.hasSuffix("-shm") else {
         return nil
       }
@@ -69,10 +69,10 @@ enum Event {
     case "unlink": return name(try call.path(0)).map(Event.remove)
     case "unlinkat": return name(try call.path(1)).map(Event.remove)
     case "mmap" where try !call.has("MAP_SHARED", in: 3):
-      // Writing to a mapping of one's own changes no file.
+      // Writes to a private mapping change no file.
       return nil
     default:
-      // Any other call that is traced may write in a way that is not modelled.
+      // Any other traced call may write in a way that is not modeled.
       if call.isAbout(folder), !call.isAbout("-shm") { throw call.error }
       return nil
     }
@@ -91,7 +91,7 @@ enum Event {
   private static func write(
     _ call: SystemCall, _ name: String?
   ) throws -> Event? {
-    // Nobody seeks in a file that is written in this way.
+    // No process seeks in a file that is written in this way.
     if let name { return .write(name, try call.written, at: nil) }
     guard try call.descriptor(0) == 1 else { return nil }
     return Acknowledgement(try call.path(1)).map(Event.acknowledge)
@@ -134,7 +134,7 @@ extension Event: CustomStringConvertible {
   }
 }
 
-/// What `StoreWriter` has said.
+/// A line that `StoreWriter` printed.
 struct Acknowledgement {
   /// `open`, `saved`, `merged` or `sent`.
   let what: String

@@ -6,22 +6,22 @@ import RejoinFoundation
 import RejoinSQL
 import RejoinStore
 
-/// Opens the store that a power cut has left, and says what is wrong with it.
+/// Opens the store after a power cut, and lists its faults.
 struct Inspector {
-  /// The folder into which files are put.
+  /// The folder for the files.
   let folder: String
   /// The name of the database.
   let database: String
 
   private var path: String { folder + "/" + database }
 
-  /// What is wrong; nothing for a sound store.
+  /// Returns the faults of a store.
   ///
   /// - Parameters:
   ///   - content: The files.
-  ///   - last: What was acknowledged last, if anything.
-  ///   - next: What was acknowledged next, which may be there or not.
-  ///   - sent: The number of the last save that may have been sent.
+  ///   - last: The last acknowledgement, if any.
+  ///   - next: The next acknowledgement, whose save may exist or not.
+  ///   - sent: The number of the last possibly sent save.
   func faults(
     in content: [String: [UInt8]], last: Acknowledgement?,
     next: Acknowledgement?, sent: UInt64?
@@ -60,8 +60,9 @@ struct Inspector {
     return summary.faults.map { "in the copy: \($0)" }
   }
 
-  /// Opens the scope that is deleted now and then: it is whole, or missing, or
-  /// was never there.
+  /// Opens the scope that is sometimes deleted.
+  ///
+  /// It is whole, missing or new.
   private func openScratch() async throws {
     do {
       let store = try await ReplicaStore(
@@ -109,7 +110,7 @@ struct Inspector {
     for (name, bytes) in content {
       try Data(bytes).write(to: URL(fileURLWithPath: folder + "/" + name))
     }
-    // What the log's index has after a power cut is nothing to rely on.
+    // The log's index is not reliable after a power cut.
     if content.values.reduce(0, { $0 &+ $1.count }) % 2 == 0 {
       try Data(repeating: 0xa5, count: 32768)
         .write(to: URL(fileURLWithPath: path + "-shm"))

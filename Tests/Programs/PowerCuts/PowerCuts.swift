@@ -10,20 +10,20 @@ struct PowerCuts {
   private let times: Int
   private let inspector: Inspector
   private var random = SeededRandom(seed: 1)
-  /// How many events have happened.
+  /// The number of past events.
   private var done = 0
-  /// What was acknowledged last, and the last save that may have been sent.
+  /// The last acknowledgement, and the last possibly sent save.
   private var (last, sent): (Acknowledgement?, UInt64?) = (nil, nil)
-  /// What was left since the last acknowledgement, to open nothing twice.
+  /// The contents since the last acknowledgement, so none is opened twice.
   private var seen: Set<[String: [UInt8]]> = []
   private var (cutCount, openedCount) = (0, 0)
 
-  /// - Parameter times: How often something of what is not synced is left.
+  /// - Parameter times: The number of cuts that keep some unsynced changes.
   init(_ events: [Event], times: Int, inspector: Inspector) {
     (self.events, self.times, self.inspector) = (events, times, inspector)
   }
 
-  /// Goes on with the next events.
+  /// Continues with the next events.
   mutating func run(_ count: Int) async throws {
     for event in events[done..<done + count] {
       if event.isSync { try await cut(times) }
@@ -49,7 +49,7 @@ struct PowerCuts {
     for _ in 0..<times { try await open(disk.cut(&random)) }
   }
 
-  /// Opens what is left.
+  /// Opens the content that a power cut left.
   private mutating func open(_ content: [String: [UInt8]]) async throws {
     guard seen.insert(content).inserted else { return }
     openedCount += 1
@@ -66,14 +66,15 @@ struct PowerCuts {
     print("  in: \(files.joined(separator: ", "))")
   }
 
-  /// What is acknowledged next.
+  /// The next acknowledgement.
   private var next: Acknowledgement? {
     for case .acknowledge(let next) in events[done...] { return next }
     return nil
   }
 
-  /// How often the log was begun, from its second time on because all of it was
-  /// in the file.
+  /// The number of times that the log started.
+  ///
+  /// It restarts after the file contains all of it.
   var logCount: Int {
     events.count {
       if case .write(inspector.database + "-wal", _, at: 0) = $0 {
@@ -84,7 +85,7 @@ struct PowerCuts {
     }
   }
 
-  /// What was done.
+  /// The counts of the run.
   var report: String {
     let checkpoints = events.count {
       if case .sync(inspector.database) = $0 { true } else { false }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a process has asked of the system, as `strace -f -y -xx` has written it.
+/// A system call of a process, as `strace -f -y -xx` prints it.
 struct SystemCall {
   struct NotUnderstood: Error { let line: String }
 
@@ -9,9 +9,9 @@ struct SystemCall {
   private let arguments: [Substring]
   private let line: String
 
-  /// Reads the calls that succeeded, in the order in which they returned.
+  /// Reads the successful calls, in the order of their returns.
   static func all(in log: String) throws -> [SystemCall] {
-    // A call during which another thread made one is in two pieces.
+    // A call is in two pieces if another thread makes a call in between.
     var begun: [Substring: Substring] = [:]
     return try log.split(separator: "\n").compactMap { line in
       let (process, rest) = try split(line, at: " ")
@@ -38,8 +38,8 @@ struct SystemCall {
     }
     let (_, value) = try SystemCall.split(
       rest[rest.index(before: end.upperBound)...], at: "= ")
-    // A question mark where the process was killed, a negative number where the
-    // call failed.
+    // The result is a question mark if the process was killed, and negative if
+    // the call failed.
     guard let result = Int(value.prefix { $0.isNumber }) else { return nil }
     self.result = result
     self.name = String(name)
@@ -55,19 +55,19 @@ struct SystemCall {
     return (text[..<place.lowerBound], text[place.upperBound...])
   }
 
-  /// The path of the open file that an argument is; nothing for none.
+  /// Returns the path of the open file in an argument, or an empty text.
   func file(_ i: Int) throws -> String {
     guard let start = try argument(i).firstIndex(of: "<") else { return "" }
     let end = try argument(i)[start...].prefix { $0 != ">" }
     return String(decoding: try bytes(end), as: UTF8.self)
   }
 
-  /// The number of the open file that an argument is.
+  /// Returns the number of the open file in an argument.
   func descriptor(_ i: Int) throws -> Int? {
     Int(try argument(i).prefix { $0.isNumber })
   }
 
-  /// Whether a path or a string contains a text.
+  /// Returns whether a path or a string contains a text.
   func isAbout(_ text: String) -> Bool {
     let hexadecimal = text.utf8.map {
       "\\x" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
@@ -85,7 +85,7 @@ struct SystemCall {
     return try bytes(text)
   }
 
-  /// The bytes that a call that writes has written, which may be fewer.
+  /// The bytes that the call wrote, which may be fewer than its argument.
   var written: [UInt8] {
     get throws { Array(try string(1).prefix(result)) }
   }
@@ -99,7 +99,7 @@ struct SystemCall {
     try argument(i).split(separator: "|").contains { $0 == flag }
   }
 
-  /// What is thrown where the call is none that is known.
+  /// The error for an unknown call.
   var error: NotUnderstood { NotUnderstood(line: String(line.prefix(300))) }
 
   private func argument(_ i: Int) throws -> Substring {
@@ -107,7 +107,7 @@ struct SystemCall {
     return arguments[i]
   }
 
-  /// The bytes of `\x2f\x74…`, between one character at each end.
+  /// Returns the bytes of `\x2f\x74…`, without one character at each end.
   private func bytes(_ text: Substring) throws -> [UInt8] {
     let digits = Array(text.utf8.dropFirst())
     return try stride(from: 0, to: digits.count / 4 * 4, by: 4).map { i in

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Cuts the power in what processes have done to a store, and opens what is left:
+// Simulates power cuts while processes write a store, and opens the rest:
 //
 //   PowerCuts DATABASE SCRATCH TIMES LOG…
 //
-// LOG… are what `strace` has written of one `StoreWriter` after the other, from an
-// empty folder on; DATABASE is their file. In LOG.left is a copy of its folder, as
-// the process has left it. The power is cut before and after each sync, after each
-// acknowledgement, and now and then in between; each time, it leaves all that was
-// written, only what was synced, and TIMES times something of the rest. SCRATCH is
-// a folder for that.
+// LOG… are the outputs of `strace` for successive `StoreWriter` processes,
+// which start with an empty folder. DATABASE is their file. LOG.left is a copy
+// of the folder at the end of the process. The power is cut before and after
+// each sync, after each acknowledgement, and sometimes in between. Each cut
+// leaves all writes, only synced writes, and TIMES times a part of the rest.
+// SCRATCH is a folder for the rest.
 //
 //   PowerCuts --damage SCRATCH TIMES
 //
-// Flips bytes of a store's files, truncates and deletes them, TIMES times, and opens
-// what is left.
+// Flips bytes of a store's files, truncates and deletes them, TIMES times, and
+// opens the rest.
 
 import Foundation
 import RejoinTesting
@@ -44,13 +44,13 @@ do {
       folder: arguments[2], database: database.lastPathComponent))
   for (log, events) in zip(arguments[4...], processes) {
     try await cuts.run(events.count)
-    // Else what is cut is not what the processes have done.
+    // Otherwise, the events differ from the writes of the processes.
     guard try content(of: log + ".left") == cuts.disk.content else {
       fail("the files in \(log).left are not as the logs say")
     }
   }
   print(cuts.report)
-  // Else nothing was cut that is worth cutting.
+  // Otherwise, the power cuts would prove little.
   guard cuts.logCount > 2 else { fail("the log was hardly used") }
   exit(cuts.failureCount == 0 ? 0 : 1)
 }

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Saves into a store until it is killed, and says what has been acknowledged:
+// Saves into a store until it is killed, and prints acknowledgements:
 //
-//   StoreWriter FILE SEED            goes on until it is killed
-//   StoreWriter FILE SEED LIMIT      goes on until files may not grow beyond LIMIT
-//                                    bytes, and tells what is left: `full N`
-//   StoreWriter FILE SEED --steps N  closes the store after N steps, and has the
-//                                    log written into the file after every few
+//   StoreWriter FILE SEED            runs until it is killed
+//   StoreWriter FILE SEED LIMIT      runs until files would exceed LIMIT bytes, and
+//                                    prints `full N`
+//   StoreWriter FILE SEED --steps N  closes the store after N steps, and copies
+//                                    the log into the file after every few steps
 //   StoreWriter FILE SEED --copies   copies the store into FILE.copy-1, FILE.copy-2
 //                                    and so on, and prints `copied I`
 //   StoreWriter FILE SEED --reading WHO
 //                                    opens a store that cannot be written, by
 //                                    `nobody`, or by a `limited` process
 //
-// It prints `open N STATE CHANGES` with the number of the last local save, a digest
-// of the replica and the number of changes of the device ID; then `saved N STATE`
-// after each save, `merged N STATE` after each delta that came, and `sent N STATE`
-// after each that may be sent. Every fourth process cannot write when it opens the
-// store. It prints `claimed N STATE CHANGES` after the first change.
+// It prints `open N STATE CHANGES` with the number of the last local save, a
+// digest of the replica and the number of changes of the device ID. Then it
+// prints `saved N STATE` after each save, `merged N STATE` after each received
+// delta, and `sent N STATE` after each delta that may be sent. Every fourth
+// process cannot write when it opens the store. It prints `claimed N STATE
+// CHANGES` after the first change.
 
 import Foundation
 import Rejoin
@@ -33,7 +34,7 @@ private struct Note: Entity {
 }
 
 private func say(_ line: String) {
-  // In one write and past all buffers, so that a line is there or not.
+  // One write past all buffers prints a whole line or none.
   FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
 
@@ -42,7 +43,7 @@ private struct Writer {
   let other: Replica
   var random: SeededRandom
   private let path: String
-  /// Whether it copies the store and deletes a scope now and then.
+  /// Whether it sometimes copies the store and deletes a scope.
   var hasOtherSteps = true
   /// Whether it opens and compares each copy.
   var comparesCopies = true
@@ -56,8 +57,7 @@ private struct Writer {
     do {
       store = try await Writer.open(path)
     } catch  where limit != nil {
-      // A store that is not complete cannot be read, nor can a log without its
-      // index.
+      // An incomplete store cannot be read, nor can a log without its index.
       if let limit { _ = limitFiles(to: limit) }
       store = try await Writer.open(path)
     }
@@ -82,8 +82,9 @@ private struct Writer {
       makeDeviceID: DeviceID.random)
   }
 
-  /// Has the log written into the file often, and shortened when it begins anew;
-  /// and the record that changes in each save so long that patches are kept of it.
+  /// Makes SQLite copy the log into the file often and truncate it.
+  ///
+  /// Also makes the record of each save so long that the store writes patches.
   func keepBusy() async throws {
     _ = try await store.setting("wal_autocheckpoint = 30")
     _ = try await store.setting("journal_size_limit = 60000")
@@ -138,7 +139,7 @@ private struct Writer {
     }
     let scratch: ReplicaStore
     do throws(StoreError) { scratch = try await open() } catch {
-      // It was deleted, and its token was not.
+      // The scope was deleted, but its token was not.
       guard case .missing = error else { throw error }
       scratch = try await open(.asNewDevice)
     }
@@ -155,7 +156,7 @@ private struct Writer {
     try await store.backup(to: path + ".copy")
   }
 
-  /// Removes the copy, whose log may be left by another process.
+  /// Removes the copy and the log that another process may have left.
   private func removeCopy() {
     for end in ["", ".token", "-wal", "-shm", "-journal"] {
       try? FileManager.default.removeItem(atPath: path + ".copy" + end)
@@ -219,7 +220,7 @@ private func limitFiles(to limit: rlim_t) -> rlim_t {
   return former
 }
 
-/// Limits files so that nothing can be added to a store.
+/// Limits files to the current size of a store.
 ///
 /// - Returns: The limit before.
 private func limitFiles(of path: String) -> rlim_t {
@@ -302,7 +303,9 @@ private func runReading() async throws {
   say("again \(counts) \(await again.deviceChange == nil ? 0 : 1)")
 }
 
-/// A function, at whose end the store is closed.
+/// Runs the writer.
+///
+/// The store closes at the end of this function.
 private func run() async throws {
   var writer = try await Writer(arguments[1], seed: UInt64(arguments[2]) ?? 0)
   if arguments.count == 5, let steps = Int(arguments[4]) {

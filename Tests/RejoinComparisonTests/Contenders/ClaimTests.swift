@@ -6,9 +6,9 @@ import Testing
 @testable import RejoinComparison
 
 @Suite(
-  "claim 8: counters that are stored as results lose what others counted")
+  "claim 8: counters stored as results lose edits of other devices")
 struct CountersAsResultsTests {
-  /// The counter on each device at the end, under every strategy.
+  /// Returns the counters of the devices at the end, under every strategy.
   private func ends(
     _ example: WorkedExample, _ field: String
   ) throws -> [String: Set<Int64>] {
@@ -28,7 +28,7 @@ struct CountersAsResultsTests {
     ]
       + Strategies.all.map(\.name).filter { $0.hasPrefix("rejoin") })
 
-  @Test func fiveThousandSteps() throws {
+  @Test func storedResultsLoseSteps() throws {
     for (strategy, counts) in try ends(.steps, "steps") {
       if exact.contains(strategy) {
         #expect(counts == [7_000], "\(strategy)")
@@ -39,7 +39,7 @@ struct CountersAsResultsTests {
     }
   }
 
-  @Test func aStockOfThree() throws {
+  @Test func storedResultsLoseSale() throws {
     for (strategy, counts) in try ends(.stock, "stock") {
       #expect(counts == (exact.contains(strategy) ? [1] : [2]), "\(strategy)")
     }
@@ -47,7 +47,7 @@ struct CountersAsResultsTests {
 }
 
 @Suite(
-  "claim 13: of a record of 20 attributes, one edit loses 19 innocent ones")
+  "claim 13: in a record of 20 attributes, one edit loses 19 innocent ones")
 struct InnocentAttributesTests {
   private static let attributes = (1...20).map { "attribute\($0)" }
 
@@ -69,13 +69,13 @@ struct InnocentAttributesTests {
     return Oracle(episode).verdict(on: outcome).losses
   }
 
-  @Test func theWholeRecordAsTheUnitLosesThem() throws {
+  @Test func wholeRecordLosesNineteenAttributes() throws {
     #expect(
       try losses("recordByDeviceTime").counts == ["lost": 19, "excess": 19])
   }
 
   @Test(arguments: ["recordPerAttribute", "rejoin"])
-  func theAttributeAsTheUnitLosesNone(strategy: String) throws {
+  func separateAttributesLoseNothing(strategy: String) throws {
     #expect(try losses(strategy).isLossless)
   }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import RejoinComparison
 
 @Suite struct ContenderTests {
-  @Test func writeThatHadSeenTheOtherWinsAtEqualTimes() {
+  @Test func causallyLaterWriteWinsAtEqualTimes() {
     var episode = Episode(
       [:], ("b", { $0.set = ["x": "B1", "y": "B1"] }),
       ("b", { $0.set["x"] = "B2" }),
@@ -48,9 +48,9 @@ import Testing
     }
   }
 
-  /// Apple's sample keeps one whole record, deletes without a check, and saves a
-  /// deleted record again.
-  @Test func sampleKeepsTheLaterWholeRecord() {
+  /// Apple's sample keeps one whole record, deletes without a check, and can
+  /// save a deleted record again.
+  @Test func sampleKeepsLaterWholeRecord() {
     let sample = SyncEngineSample()
     var episode = Episode(
       ["x": .text("old"), "y": .text("old")],
@@ -77,7 +77,9 @@ import Testing
     #expect(sample.outcome(of: deletion).states == [nil])
   }
 
-  /// The two readings of what a container sends are the ends of a bracket.
+  /// A container may send whole records or only changed properties.
+  ///
+  /// The two results are the bounds of its losses.
   @Test func savedContainerIsByRecordOrByProperty() throws {
     let episode = Episode(
       ["x": .text("old"), "y": .text("old")],
@@ -114,8 +116,8 @@ import Testing
     #expect(losses.isLossless && losses.kept == 3)
   }
 
-  /// A clear is a write: it stays, and what it replaces is listed.
-  @Test func handlerTreatsAClearAsAWrite() {
+  /// A clear stays, and the replaced value is listed.
+  @Test func handlerTreatsClearAsWrite() {
     let base: PlainRecord = ["x": .text("old")]
     let clear: (inout Episode.Edit) -> Void = { $0.clear = ["x"] }
     let write: (inout Episode.Edit) -> Void = { $0.set["x"] = "B" }
@@ -126,7 +128,7 @@ import Testing
       of: Episode(base, ("a", clear), ("b", write)))
     #expect(written.states == [["x": .text("B")]])
     #expect(written.kept == ["x": [nil]])
-    // Its own write of what it had fetched is a write, too.
+    // A write of the fetched value counts as a write.
     let again = ThreeWayHandler().outcome(
       of: Episode(
         base, ("a", write), ("b", { $0.set["x"] = "C" }),
@@ -150,7 +152,7 @@ import Testing
     #expect(AutomergeLike().outcome(of: episode).states == [["x": .text("A")]])
   }
 
-  @Test func aClockAheadWinsByTimeAndNotByArrival() throws {
+  @Test func fastClockWinsByTimeAndNotByArrival() throws {
     var episode = Episode(
       [:], ("a", { $0.set["x"] = "ahead" }), ("b", { $0.set["x"] = "late" }))
     episode.edits[0].at = 1_000_000
@@ -165,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func allKeysLeavesWhatOnlyTheServerHas() throws {
+  @Test func allKeysKeepsKeysOnlyOnServer() throws {
     let episode = Episode(
       [:], ("a", { $0.set["x"] = "A" }), ("b", { $0.set["y"] = "B" }))
     #expect(
@@ -177,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func whatWaitsInAContextIsMergedAsOneSave() {
+  @Test func pendingEditsInContextMergeAsOneSave() {
     let episode = Episode(
       ["n": .count(5)], kinds: ["n": .counter],
       ("a", { $0.increment["n"] = 10 }), ("b", { $0.increment["n"] = 1 }),
@@ -190,8 +192,8 @@ import Testing
         == [["n": .count(15)]])
   }
 
-  /// A tag is checked, and the queue behind a refused save waits.
-  @Test func aRefusedSaveBlocksThoseBehindIt() {
+  /// The server checks a tag, and the saves behind a refused one wait.
+  @Test func refusedSaveBlocksLaterSaves() {
     let episode = Episode(
       ["x": .text("old"), "y": .text("old")], ("a", { $0.set["x"] = "A" }),
       ("b", { $0.set["y"] = "B" }), ("b", { $0.isDeletion = true }))
@@ -201,7 +203,7 @@ import Testing
     #expect(outcome.waiting == ["b"])
   }
 
-  @Test func aContextSavesBesideWhatHasArrived() throws {
+  @Test func contextSaveFollowsItsPolicy() throws {
     let episode = Episode(
       ["x": .text("old"), "n": .count(5)], kinds: ["n": .counter],
       ("a", { $0.set["x"] = "A" }), ("a", { $0.increment["n"] = 2 }),
@@ -218,7 +220,7 @@ import Testing
     #expect(try outcome(.merge).kept["x"] == [.text("A"), .text("B")])
     #expect(try outcome(.manual).states == [a, a])
     #expect(try outcome(.manual).kept["x"]?.contains(.text("B")) == true)
-    // In a conflict, these drop the edits of counters, too.
+    // In a conflict, these policies also drop the edits of counters.
     let server: PlainRecord = ["x": .text("A"), "n": .count(7)]
     #expect(try outcome(.rollback).states == [server, server])
     #expect(
@@ -226,7 +228,7 @@ import Testing
         == [server, ["x": .text("B"), "n": .count(6)]])
   }
 
-  @Test func anUpdateOfARecordDeletedMeanwhileSavesTheWholeCopy() {
+  @Test func updateOfDeletedRecordSavesWholeCopy() {
     let base: PlainRecord = ["x": .text("old"), "y": .text("old")]
     let episode = Episode(
       base, ("a", { $0.isDeletion = true }), ("b", { $0.set["x"] = "B" }))
@@ -246,7 +248,7 @@ import Testing
 
   /// No attribute of a mirrored store can be unique.
   @Test(arguments: Container.all)
-  func twoInsertionsIntoAContainerAreTwoObjects(container: Container) {
+  func insertionsIntoContainerAreSeparateObjects(container: Container) {
     let episode = Episode(
       nil, ("a", { $0.set = ["x": "A", "y": "A"] }),
       ("b", { $0.set["y"] = "B" }))
@@ -256,8 +258,8 @@ import Testing
     #expect(outcome.states[0]?["x"] == .text("A"))
   }
 
-  /// A tag changes with each save, and a row's version with the row.
-  @Test func whatIsWrittenAgain() {
+  /// A save changes the tag, and a write changes the row's version.
+  @Test func rewrittenValuesCountAsWrites() {
     let base: PlainRecord = ["x": .text("old"), "s": .texts("a")]
     let episode = Episode(
       base, kinds: ["s": .set],
@@ -279,13 +281,14 @@ import Testing
     #expect(IfServerRecordUnchanged().outcome(of: episode).waiting == ["b"])
     #expect(Container(.error).outcome(of: episode).waiting == ["b"])
     #expect(ColumnVersion().outcome(of: episode).states == [new])
-    // Neither is written: the removal has seen all that there is.
+    // Automerge writes neither edit of a, because the values are equal. The
+    // removal of b saw the only element.
     let automerge = AutomergeLike().outcome(of: episode)
     #expect(automerge.states == [["x": .text("new")]])
     #expect(automerge.kept == ["x": [.text("new")]])
   }
 
-  @Test func aHandlerMergesByKindAndListsWhatItReplaces() {
+  @Test func handlerMergesByKindAndListsReplacedValues() {
     let episode = Episode(
       ["x": .text("old"), "n": .count(5), "s": .texts("a", "b")],
       kinds: ["n": .counter, "s": .set],
@@ -306,7 +309,7 @@ import Testing
     #expect(outcome.kept == ["x": [.text("A")]])
   }
 
-  @Test func aHandlerThatFetchesDeletesOnlyWhatHasNotChanged() {
+  @Test func handlerDeletesOnlyUnchangedRecord() {
     let base: PlainRecord = ["x": .text("old"), "y": .text("old")]
     let (delete, write): ((inout Episode.Edit) -> Void, _) = (
       { $0.isDeletion = true },
@@ -323,7 +326,7 @@ import Testing
       handler.outcome(of: Episode(base, ("a", delete))).states == [nil])
   }
 
-  @Test func aColumnThatWasWrittenMoreOftenWins() {
+  @Test func columnWithMoreWritesWins() {
     let episode = Episode(
       ["x": .text("old"), "y": .text("old")],
       ("a", { $0.set["x"] = "A1" }), ("a", { $0.set["x"] = "A2" }),
@@ -333,7 +336,7 @@ import Testing
         == [["x": .text("A2"), "y": .text("C")]])
   }
 
-  @Test func aRowThatWasDeletedAndInsertedAgainWins() {
+  @Test func reinsertedRowWins() {
     let base: PlainRecord = ["x": .text("old"), "y": .text("old")]
     let again = Episode(
       base, ("a", { $0.isDeletion = true }), ("a", { $0.set["x"] = "A" }),
@@ -347,7 +350,7 @@ import Testing
         == [["x": .text("A"), "y": .text("B")]])
   }
 
-  @Test func anIncrementGoesWithTheCounterThatItWasMadeOn() {
+  @Test func replacedCounterLosesConcurrentIncrement() {
     let episode = Episode(
       ["n": .count(5), "x": .text("old")], kinds: ["n": .counter],
       ("a", { $0.increment["n"] = 1 }), ("b", { $0.set["n"] = 10 }),
@@ -358,7 +361,7 @@ import Testing
     #expect(outcome.kept == ["x": [.text("C")]])
   }
 
-  @Test func whatIsDeletedTakesAllThatWasWithin() {
+  @Test func replacedObjectLosesNestedChanges() {
     let base: PlainRecord = ["x": .text("old"), "s": .texts("a")]
     let episode = Episode(
       base, kinds: ["s": .set], ("a", { $0.isDeletion = true }),
@@ -372,7 +375,7 @@ import Testing
     #expect(outcome.kept == ["x": [.text("A")], "y": [.text("B")]])
   }
 
-  @Test func theHistoryOfEntriesBeginsWithTheBase() {
+  @Test func historyOfEntriesStartsWithBase() {
     let episode = Episode(
       ["x": .text("base")], ("a", { $0.set["x"] = "A" }),
       ("b", { $0.set["x"] = "B" }))
@@ -380,7 +383,7 @@ import Testing
     #expect(outcome.kept == ["x": [.text("base"), .text("A"), .text("B")]])
   }
 
-  @Test func everyPolicyWithANameContends() {
+  @Test func everyNamedPolicyContends() {
     let names = Strategies.all.map(\.name)
     #expect(Set(names).count == names.count)
     #expect(names.filter { $0.hasPrefix("container.") }.count == 9)

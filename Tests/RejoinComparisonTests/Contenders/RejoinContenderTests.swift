@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: [(2, 0), (3, 60_000), (5, 36_000_000)] as [(Int, Int64)])
-  func losesNothing(devices: Int, skew: Int64) throws {
+  func rejoinLosesNothing(devices: Int, skew: Int64) throws {
     var workload = Workload()
     workload.episodes = 200
     (workload.devices, workload.skew) = (devices, skew)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func aFieldMayHaveNoName() throws {
+  @Test func fieldNameMayBeEmpty() throws {
     let episode = Episode(
       ["": .text("old")], ("a", { $0.set[""] = "A" }),
       ("b", { $0.set[""] = "B" }))
@@ -40,8 +40,8 @@ import Testing
     return workload.generate()
   }
 
-  /// A sabotaged join that ignores what the other side has seen and superseded.
-  @Test func theOracleSeesAJoinThatForgetsRemovals() throws {
+  /// A faulty join that ignores the saves that the other side superseded.
+  @Test func oracleDetectsForgottenRemovals() throws {
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
         guard case .set(let set) = field.box else { return field }
@@ -54,9 +54,9 @@ import Testing
     #expect(losses.counterUnits == 0 && losses.lost > 0)
   }
 
-  /// A sabotaged join that treats everything on this side as superseded on the
-  /// other.
-  @Test func theOracleSeesAJoinThatDropsConcurrentWrites() throws {
+  /// A faulty join that treats all local values as superseded by the other
+  /// side.
+  @Test func oracleDetectsDroppedConcurrentWrites() throws {
     let all = VectorClock.claimingEverything
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
@@ -75,8 +75,8 @@ import Testing
     #expect(losses.addsLost > 0)
   }
 
-  /// A sabotaged join that makes deletions cover every edit.
-  @Test func theOracleSeesDeletionsThatCoverUnseenEdits() throws {
+  /// A faulty join whose deletions cover every edit.
+  @Test func oracleDetectsDeletionsThatCoverUnseenEdits() throws {
     let all = VectorClock.claimingEverything
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
@@ -98,8 +98,8 @@ import Testing
     #expect(losses.recordsWrong + losses.disagreements > 0)
   }
 
-  /// A sabotaged join that loses increments.
-  @Test func theOracleSeesAJoinThatLeavesCountersOut() throws {
+  /// A faulty join that loses increments.
+  @Test func oracleDetectsLostIncrements() throws {
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
         if field.kind == .counter { FieldState(.counter) } else { field }
@@ -115,7 +115,7 @@ extension Delta {
   fileprivate func damaged(_ damage: (FieldState) -> FieldState) -> Delta {
     let changes = changes.map { change in
       var change = change
-      // What has seen no save cannot be sent.
+      // A field without a save cannot be sent.
       change.fields = change.fields.mapValues(damage)
         .filter { !$0.value.clock.isEmpty }
       return change

@@ -5,8 +5,9 @@ import Testing
 
 @testable import RejoinComparison
 
-/// The simplest contenders once more, in as few words as possible and by another way:
-/// both must end alike on every episode.
+/// Independent, short implementations of the simplest contenders.
+///
+/// Both must end alike on every episode.
 @Suite struct SecondOpinionTests {
   private let episodes: [Episode] = {
     var (calm, hostile) = (Workload.calm, Workload.hostile)
@@ -14,7 +15,7 @@ import Testing
     return calm.generate() + hostile.generate()
   }()
 
-  /// Each device's record after all of its edits, one after another.
+  /// Returns each device's record after all of its edits.
   private func copies(_ episode: Episode) -> [String: (PlainRecord?, Int64)] {
     var copies: [String: (PlainRecord?, Int64)] = [:]
     for edit in episode.edits {
@@ -42,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func theLastRecordToArrive() throws {
+  @Test func lastRecordToArriveWins() throws {
     try check("recordByServerTime") { episode in
       let copies = copies(episode)
       guard let last = episode.devices.last(where: { copies[$0] != nil })
@@ -51,17 +52,18 @@ import Testing
     }
   }
 
-  /// Of counters and sets, what each has changed is added up; of a register, the last
-  /// device to arrive that has changed it decides.
-  @Test func threeWays() throws {
+  /// The changes of counters and sets add up.
+  ///
+  /// For a register, the last arriving device that changed it decides.
+  @Test func threeWayHandlerMergesByKind() throws {
     try check("handler.threeWay") { episode in
       let copies = copies(episode)
       let base = episode.base ?? [:]
       let arrived = episode.devices.compactMap { device in
         copies[device].map { $0.0 }
       }
-      // A deletion is carried out if nothing has changed, and undone by who comes
-      // after it, whose record it then is.
+      // A deletion takes effect if no device changed the record before. The
+      // next device that changes the record restores it with its own copy.
       var (exists, start, changed) = (episode.base != nil, base, false)
       var ends: [PlainRecord] = []
       for copy in arrived {

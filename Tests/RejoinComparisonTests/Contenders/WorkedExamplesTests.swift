@@ -5,7 +5,7 @@ import Testing
 
 @testable import RejoinComparison
 
-/// How every strategy ends on each worked example.
+/// The results of every strategy for each worked example.
 @Suite struct WorkedExamplesTests {
   private func check(
     _ example: WorkedExample,
@@ -46,10 +46,13 @@ import Testing
   private let operations = [
     "appendOnlyEntries", "automergeLike", "handler.threeWay",
   ]
-  /// Per field for registers, and deltas for counters and sets.
+  /// Strategies with timestamps per register, and with deltas for counters and
+  /// sets.
   private let timestamp = ["timestampThenVectorClock"]
   private let rejoin = ["rejoin", "rejoin.deleteWins"]
-  /// Contexts that write what they have edited, and those that may drop it.
+  /// Policies that write the edited fields.
+  ///
+  /// The next ones may drop edits.
   private let writing = [
     "mergeByPropertyObjectTrump", "mergeNonNil", "lastWriteWins", "merge",
   ].map { "rejoin + \($0)" }
@@ -97,7 +100,8 @@ import Testing
         ("stock 2", "1 change, 1 from a counter", others),
         ("stock 2", "1 from a counter", ["pendingChanges"]),
         ("stock 1", "nothing", exact),
-        // They show the same by coincidence: the second did not hear of the first.
+        // The counts are equal by coincidence. The second till did not receive
+        // the first sale.
         (
           "till1: stock 2 — till2: stock 2",
           "nothing; 1 waiting on a blocked device", refused
@@ -184,7 +188,8 @@ import Testing
       ])
   }
 
-  /// A mirrored store has no unique attributes: two insertions are two objects.
+  /// A mirrored store has no unique attributes, so two insertions create two
+  /// objects.
   @Test func expensiveField() throws {
     let (photo, none) = (#"photo "four megabytes""#, "photo unset")
     let title = #"title "Holiday""#
@@ -309,7 +314,7 @@ import Testing
           && (outcome.states.count == 1
             || !outcome.waiting.contains(example.episode.devices[index]))
       }
-      // A blocked deletion has not arrived.
+      // The server did not receive a blocked deletion.
       let isBlocked = outcome.waiting.contains("tablet")
       #expect(
         oracle.verdict(on: outcome).losses.isLossless

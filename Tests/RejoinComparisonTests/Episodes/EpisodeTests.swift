@@ -6,7 +6,7 @@ import Testing
 @testable import RejoinComparison
 
 @Suite struct EpisodeTests {
-  @Test func devicesArriveInTheOrderOfTheirLastEdits() {
+  @Test func devicesArriveInOrderOfLastEdits() {
     var episode = Episode(
       [:], ("a", { $0.set["x"] = "1" }), ("b", { $0.set["x"] = "2" }),
       ("a", { $0.set["x"] = "3" }))
@@ -17,7 +17,7 @@ import Testing
     #expect(episode.devices == ["b", "a"])
   }
 
-  @Test func anEditReadsAndWritesBack() {
+  @Test func editAppliesToRecord() {
     let kinds: [String: FieldKind] = ["n": .counter, "s": .set]
     var edit = Episode.Edit("a", at: 1)
     edit.increment = ["n": .max]
@@ -29,7 +29,7 @@ import Testing
     #expect(record == ["n": .count(.max), "s": .texts("y")])
   }
 
-  @Test func whatDoesNothingIsNotUploaded() {
+  @Test func editWithoutEffectIsNotUploaded() {
     let episode = Episode(
       nil, ("a", { $0.isDeletion = true }), ("a", { _ in }),
       ("a", { $0.set["x"] = "A" }))
@@ -37,7 +37,7 @@ import Testing
     #expect(episode.uploads.first?.isCreation == true)
   }
 
-  @Test func creatingAgainForgetsWhatWasSeen() {
+  @Test func recreationForgetsSeenFields() {
     let episode = Episode(
       ["x": .text("old")], ("a", { $0.set["y"] = "A" }),
       ("a", { $0.isDeletion = true }), ("a", { $0.set["y"] = "B" }))

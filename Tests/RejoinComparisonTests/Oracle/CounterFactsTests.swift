@@ -21,7 +21,7 @@ import Testing
     #expect(episode.losses(["n": .count(10)]) == ["lost": 2, "units": 2])
   }
 
-  /// No number of missing changes explains this.
+  /// No set of missing changes explains these values.
   @Test func unexplainedErrorLosesAllChanges() {
     let episode = Episode(
       ["n": .count(10)], kinds: kinds,
@@ -31,7 +31,7 @@ import Testing
   }
 
   /// 5 is missing: 5 alone explains it with one device, 2 and 3 with two.
-  @Test func leastNumberOfDevicesExplainsAnError() {
+  @Test func fewestDevicesExplainError() {
     let episode = Episode(
       [:], kinds: kinds, ("a", { $0.increment["n"] = 2 }),
       ("b", { $0.increment["n"] = 3 }), ("c", { $0.increment["n"] = 5 }))
@@ -57,7 +57,7 @@ import Testing
         == ["lost": 1, "units": 1])
   }
 
-  @Test func resetCancelsTheIncrementsThatItHadSeen() {
+  @Test func resetCancelsSeenIncrements() {
     let episode = Episode(
       ["n": .count(10)], kinds: kinds,
       ("a", { $0.increment["n"] = 3 }), ("a", { $0.clear = ["n"] }),
@@ -84,7 +84,7 @@ import Testing
     #expect(episode.losses(["n": .count(4)]) == ["lost": 1, "units": 2])
   }
 
-  /// The sums of so many devices are too many to search.
+  /// So many devices have too many sums to search.
   @Test func searchIsBounded() {
     var episode = Episode([:], kinds: kinds)
     for device in 0..<40 {
@@ -97,7 +97,7 @@ import Testing
     #expect(episode.losses(["n": .count(sum - 1)]) == ["lost": 40, "units": 1])
   }
 
-  @Test func distanceOfTheGreatestNumbersIsClamped() {
+  @Test func distanceIsClamped() {
     #expect(Int64.max.distance(from: .min) == .max)
     #expect(Int64.min.distance(from: .max) == .max)
     #expect((-3 as Int64).distance(from: 4) == 7)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct OracleTests {
   private let base: PlainRecord = ["name": .text("old"), "note": .text("n")]
 
-  @Test func updateWinsOverADeletionThatHadNotSeenIt() {
+  @Test func updateWinsOverConcurrentDeletion() {
     let episode = Episode(
       base, ("a", { $0.set["name"] = "A" }), ("b", { $0.isDeletion = true }))
     #expect(episode.changes() == 1)
@@ -23,8 +23,8 @@ import Testing
         == ["lost": 1, "excess": 1, "base": 1, "wrong": 1])
   }
 
-  /// The other rule, under which the deletion must stay and the edit does not count.
-  @Test func deletionWinsUnderTheOtherRule() {
+  /// The deletion must stay, and the edit does not count.
+  @Test func deletionWinsUnderDeleteWins() {
     let episode = Episode(
       base, ("a", { $0.set["name"] = "A" }), ("b", { $0.isDeletion = true }))
     #expect(episode.changes(.deleteWins) == 0)
@@ -34,7 +34,7 @@ import Testing
         == ["wrong": 1])
   }
 
-  @Test func recordThatAllDevicesDeletedIsGone() {
+  @Test func recordDeletedByAllDevicesIsGone() {
     let episode = Episode(
       base, ("a", { $0.isDeletion = true }), ("b", { $0.set["name"] = "B" }),
       ("b", { $0.isDeletion = true }))
@@ -42,7 +42,7 @@ import Testing
     #expect(episode.losses(base) == ["wrong": 1])
   }
 
-  @Test func creationAfterADeletionGivesUpWhatItHadSeen() {
+  @Test func recreationDiscardsSeenValues() {
     let episode = Episode(
       base, ("a", { $0.isDeletion = true }), ("a", { $0.set["name"] = "A" }),
       ("b", { $0.set["note"] = "B" }))
@@ -51,7 +51,7 @@ import Testing
       episode.losses(["name": .text("A")]) == ["lost": 1, "excess": 1])
   }
 
-  @Test func creationAfterADeletionCancelsACounter() {
+  @Test func recreationCancelsSeenIncrements() {
     let episode = Episode(
       ["n": .count(5)], kinds: ["n": .counter],
       ("a", { $0.isDeletion = true }), ("a", { $0.increment["n"] = 1 }),
@@ -68,13 +68,13 @@ import Testing
         == ["base": 1, "units": 5])
   }
 
-  @Test func deletionOfAnAbsentRecordIsNotAnEdit() {
+  @Test func deletionOfAbsentRecordDoesNotCount() {
     let episode = Episode(nil, ("a", { $0.isDeletion = true }))
     #expect(episode.losses(nil).isEmpty)
     #expect(episode.losses([:]) == ["wrong": 1])
   }
 
-  @Test func writesBeforeAnOwnDeletionAreOptional() {
+  @Test func writesBeforeOwnDeletionAreOptional() {
     let episode = Episode(
       base, ("a", { $0.set["name"] = "A" }), ("a", { $0.isDeletion = true }),
       ("b", { $0.set["note"] = "B" }))
@@ -87,7 +87,7 @@ import Testing
         == ["base": 1])
   }
 
-  @Test func disagreeingDevicesAreJudgedByTheWorst() {
+  @Test func disagreeingDevicesAreJudgedByWorst() {
     let episode = Episode(
       ["n": .count(0)], kinds: ["n": .counter],
       ("a", { $0.increment["n"] = 1 }), ("b", { $0.increment["n"] = 4 }))
@@ -99,8 +99,8 @@ import Testing
     #expect(verdict.words.map(\.device) == ["a", "b"])
   }
 
-  /// The edits of a blocked device wait, and what has arrived is judged.
-  @Test func changesOfABlockedDeviceWait() {
+  /// The oracle judges only received edits.
+  @Test func changesOfBlockedDeviceWait() {
     let episode = Episode(
       ["n": .count(0), "x": .text("old")], kinds: ["n": .counter],
       ("a", { $0.increment["n"] = 1 }), ("b", { $0.increment["n"] = 4 }),

@@ -17,13 +17,13 @@ import Testing
     #expect(contested.losses(["name": .text("B")]) == ["lost": 1])
   }
 
-  @Test func excessIsLostBeyondWhatOneValueCannotShow() {
+  @Test func excessCountsAvoidableLosses() {
     #expect(
       contested.losses(["name": .text("old")]) == ["lost": 2, "excess": 1])
     #expect(contested.losses([:]) == ["lost": 2, "excess": 1])
   }
 
-  /// Both made the same change, and showing it once shows both.
+  /// Both devices made the same change, so one value shows both.
   @Test func equalChangesAreShownByOneValue() {
     let episode = Episode(
       ["name": .text("old")],
@@ -46,7 +46,7 @@ import Testing
     #expect(losses == ["lost": 2, "reported": 1, "kept": 1])
   }
 
-  @Test func ownLaterWriteReplacesTheEarlier() {
+  @Test func laterOwnWriteReplacesEarlierWrite() {
     let episode = Episode(
       [:], ("a", { $0.set["name"] = "first" }),
       ("a", { $0.set["name"] = "second" }))
@@ -56,7 +56,7 @@ import Testing
       episode.losses(["name": .text("first")]) == ["lost": 1, "excess": 1])
   }
 
-  @Test func clearingIsAWrite() {
+  @Test func clearCountsAsWrite() {
     let episode = Episode(
       ["name": .text("old")],
       ("a", { $0.clear = ["name"] }), ("b", { $0.set["name"] = "B" }))
@@ -70,7 +70,7 @@ import Testing
       episode.losses(["name": .value(.null)]) == ["lost": 2, "excess": 1])
   }
 
-  @Test func fieldThatNoDeviceWroteMustStay() {
+  @Test func unwrittenFieldMustStay() {
     let episode = Episode(
       ["name": .text("old"), "photo": .text("large")],
       ("a", { $0.set["name"] = "A" }))

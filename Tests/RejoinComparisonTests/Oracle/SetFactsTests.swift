@@ -59,13 +59,13 @@ import Testing
         == ["lost": 1, "missing": 1])
   }
 
-  @Test func elementThatNoDeviceRemovedMustStay() {
+  @Test func unremovedElementMustStay() {
     #expect(episode.losses(["tags": .texts("new")]) == ["base": 1])
     #expect(
       episode.losses(["tags": .texts("y", "new", "odd")]) == ["base": 1])
   }
 
-  @Test func insertionThatNoRemovalHadSeenWins() {
+  @Test func unseenInsertionWinsOverRemoval() {
     let episode = Episode(
       ["tags": .texts("x")], kinds: kinds,
       ("a", { $0.insert["tags"] = ["x"] }),
@@ -84,7 +84,7 @@ import Testing
       episode.losses(["tags": .texts("x")]) == ["lost": 2, "missing": 1])
   }
 
-  @Test func clearingRemovesOnlyWhatItHadSeen() {
+  @Test func clearRemovesOnlySeenElements() {
     let episode = Episode(
       ["tags": .texts("x", "y")], kinds: kinds,
       ("a", { $0.clear = ["tags"] }),
@@ -96,7 +96,7 @@ import Testing
         == ["lost": 1, "undone": 2])
   }
 
-  @Test func ownRemovalHadSeenTheOwnInsertion() {
+  @Test func removalSeesOwnInsertion() {
     let episode = Episode(
       [:], kinds: kinds, ("a", { $0.insert["tags"] = ["x"] }),
       ("a", { $0.remove["tags"] = ["x"] }))

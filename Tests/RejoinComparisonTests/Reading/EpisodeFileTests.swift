@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func readsEveryKey() throws {
+  @Test func episodeFileReadsEveryKey() throws {
     let text = #"""
       {"id":"e1","base":{"a":1,"b":1.0,"c":true,"d":null,"t":["x"],"n":7},
       "kinds":{"t":"set","n":"counter"},"arrival":["q","p"],
@@ -43,7 +43,7 @@ import Testing
     #expect(episode.resolvedBy == .wholeFile)
   }
 
-  @Test func noResolutionIsNotANullOne() throws {
+  @Test func missingResolutionDiffersFromNull() throws {
     let episodes = try EpisodeFile.episodes(
       in: #"{"id":"e","base":null,"edits":[]}"#, file: "f")
     #expect(episodes.first?.resolution == nil)
@@ -55,7 +55,7 @@ import Testing
     #""base":null,"edits":[{"device":"p","at":1,"set":{"NAME":1}}]"#,
     #""base":null,"edits":[{"device":"p","at":1,"clear":["NAME"]}]"#,
   ])
-  func aFieldsNameTakesUpTo255Bytes(rest: String) throws {
+  func fieldNameTakesUpTo255Bytes(rest: String) throws {
     func text(_ count: Int) -> String {
       let name = String(repeating: "n", count: count)
       return "{\"id\":\"e\",\(rest)}".replacingOccurrences(
@@ -69,7 +69,7 @@ import Testing
     _ = try Comparison(Strategies.all).run(episodes)
   }
 
-  @Test func namesTheLineAndTheColumnOfWhatIsNotJSON() throws {
+  @Test func errorNamesLineAndColumnOfMalformedJSON() throws {
     let error = try error(
       #"{"id":"e","base":null,"edits":[]}"# + "\n\n{\"id\":,}")
     #expect(error.code == .malformed)
@@ -124,7 +124,7 @@ import Testing
         .contradiction, "arrival"
       ),
     ] as [(String, EpisodeFileError.Code, String)])
-  func namesTheKey(
+  func errorNamesKey(
     line: String, code: EpisodeFileError.Code, key: String
   ) throws {
     let error = try error(line)
@@ -134,7 +134,7 @@ import Testing
     #expect(!error.remedy.isEmpty)
   }
 
-  @Test func twoEpisodesWithOneNameAreRefused() throws {
+  @Test func episodesWithEqualNamesAreRefused() throws {
     let line = #"{"id":"e","base":null,"edits":[]}"#
     let error = try error(line + "\n" + line)
     #expect(error.code == .duplicateID)

@@ -29,11 +29,11 @@ import Testing
     "{\"a\" 1}", "1 2", "\"\u{1}\"", "9223372036854775808", "1e999", "NaN",
     String(repeating: "[", count: 40),
   ])
-  func refuses(text: String) {
+  func parserRefusesMalformedText(text: String) {
     #expect(throws: JSONError.self) { try value(text) }
   }
 
-  @Test func refusesWhatIsNotUTF8() {
+  @Test func parserRefusesInvalidUTF8() {
     #expect(throws: JSONError.self) {
       try JSONParser.value(of: [0x22, 0xff, 0x22])
     }

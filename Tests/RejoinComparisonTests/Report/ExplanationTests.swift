@@ -6,7 +6,7 @@ import Testing
 @testable import RejoinComparison
 
 @Suite struct ExplanationTests {
-  @Test func tellsTheEditsWhatWasKeptAndWhy() throws {
+  @Test func explanationListsEditsOutcomesAndReasons() throws {
     let strategies = ["recordByDeviceTime", "pendingChanges", "rejoin"]
       .compactMap(Strategies.named)
     let text = try Explanation(WorkedExample.person.episode, strategies).text()
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func aWorkedExampleShowsWhatEveryStrategyEndsWith() throws {
+  @Test func exampleReportShowsEveryStrategy() throws {
     let text = try ExampleReport(.steps).text(.table)
     #expect(text.contains("steps 5,800"))
     #expect(text.contains("steps 6,200"))

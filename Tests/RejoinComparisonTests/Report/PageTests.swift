@@ -14,8 +14,8 @@ import Testing
     return try Page([(.records, result)], episode: episode).html()
   }
 
-  /// It needs nothing else, and what is lost is struck through.
-  @Test func theTimelineOfAnEpisode() throws {
+  /// The page needs no other files, and strikes lost edits through.
+  @Test func pageShowsTimelineOfEpisode() throws {
     let text = try page(WorkedExample.person.episode)
     #expect(!text.contains("<script") && !text.contains("http"))
     #expect(
@@ -30,7 +30,7 @@ import Testing
     #expect(text.contains("<div class=\"lost\" style=\"width:50.0%\">"))
   }
 
-  @Test func whatIsLostOfCountersAndSets() throws {
+  @Test func pageMarksLostIncrementsAndElements() throws {
     #expect(
       try page(WorkedExample.steps.episode).contains(
         "<del>adds 1,200 to steps</del>"))
@@ -39,8 +39,8 @@ import Testing
         "<del>inserts &quot;sunny&quot; into tags</del>"))
   }
 
-  /// Names and values come from files that anyone may have written.
-  @Test func nothingInItIsMarkup() throws {
+  /// Names and values come from files of any author.
+  @Test func pageEscapesNamesAndValues() throws {
     let bad = "<img src=x onerror=alert(1)>\u{1b}\u{202e}&\""
     var edit = Episode.Edit(bad, at: 1)
     edit.set = [bad: .string(bad)]
@@ -50,14 +50,14 @@ import Testing
     #expect(text.contains("&lt;img src=x onerror=alert(1)&gt;\\u{1B}"))
   }
 
-  /// An episode for which every column has figures.
+  /// An episode that gives every column a figure.
   private static var resolved: Episode {
     var episode = WorkedExample.person.episode
     episode.resolution = episode.base.map(Episode.Resolution.record)
     return episode
   }
 
-  /// A browser that runs here, where memory or its sandbox may be limited.
+  /// An installed browser that can run within the limits of memory and sandbox.
   private static let browser = ["chromium", "google-chrome"]
     .map { "/usr/bin/\($0)" }
     .filter(FileManager.default.isExecutableFile)
@@ -66,7 +66,7 @@ import Testing
         ?? false
     }
 
-  /// The document that a browser shows, after its scripts.
+  /// Returns the document that a browser shows after its scripts ran.
   private static func document(
     of address: String, in browser: String, width: Int = 500
   ) throws -> String {
@@ -101,7 +101,7 @@ import Testing
       at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appending(path: "page.html")
-    // Whether it fits is asked by a script that only this test adds.
+    // Only this test adds a script that checks the widths.
     let text = try page(Self.resolved, Strategies.all).replacing(
       "</body>",
       with: """

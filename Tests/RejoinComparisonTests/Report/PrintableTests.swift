@@ -5,7 +5,7 @@ import Testing
 @testable import RejoinComparison
 
 @Suite struct PrintableTests {
-  @Test func whatSteersATerminalIsSpelledOut() {
+  @Test func controlCharactersAreEscaped() {
     #expect("\u{1b}[2J\u{7}".printable == "\\u{1B}[2J\\u{07}")
     #expect("a\u{202e}b\r".printable == "a\\u{202E}b\\r")
     #expect("Ada – é\n".printable == "Ada – é\n")

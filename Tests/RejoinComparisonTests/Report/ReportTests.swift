@@ -25,8 +25,8 @@ import Testing
     #expect(!report.text(.markdown, colors: true).contains("\u{1b}"))
   }
 
-  /// The table, in Markdown, for a single record of two changes, one of which is lost.
-  @Test func markdownIsATable() throws {
+  /// A record with two changes loses one of them.
+  @Test func markdownRendersTable() throws {
     #expect(
       Report(try result()).table.markdown() == """
         | strategy | changes lost of 2 | records with a loss, of 1 | loss if \
@@ -38,7 +38,7 @@ import Testing
         """)
   }
 
-  @Test func columnsThatAreConstantOrTwinsAreSentences() throws {
+  @Test func redundantColumnsBecomeSentences() throws {
     let report = Report(
       try result(.record(["steps": .count(7000)])), isWhole: true)
     let header = report.table.header.map(\.onOneLine)
@@ -54,7 +54,7 @@ import Testing
     #expect(text.contains("rejoin: a write supersedes"))
   }
 
-  /// The same figures stand in the terminal, in Markdown, on the page and in JSON.
+  /// The formats are text for a terminal, Markdown, the page and JSON.
   @Test func figuresAreEqualInEveryFormat() throws {
     var workload = Workload.hostile
     workload.episodes = 60
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  /// The whole figures of the file of episodes depend on its groups.
+  /// The totals of a file of episodes depend on its groups.
   @Test func groupsOtherThanMergeDoNotCount() {
     var episode = WorkedExample.steps.episode
     #expect(episode.countsInTotals)
@@ -114,7 +114,7 @@ import Testing
     #expect(!episode.countsInTotals)
   }
 
-  /// No line is too long for a terminal.
+  /// Every line fits into a terminal.
   @Test func linesAreShort() throws {
     for strategies in [Strategies.usual, Strategies.all] {
       for example in WorkedExample.all {
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  /// Rows with equal figures are one.
+  /// Rows with equal figures are merged.
   @Test func equalRowsAreOne() throws {
     let steps = try Comparison(Strategies.usual)
       .run([WorkedExample.steps.episode])
@@ -150,7 +150,7 @@ import Testing
       ])
   }
 
-  @Test func headlineNamesTheUsualStrategies() throws {
+  @Test func headlineNamesUsualStrategies() throws {
     let result = try Comparison(Strategies.usual)
       .run([WorkedExample.person.episode])
     #expect(

@@ -29,7 +29,7 @@ import Testing
     #expect(Resolutions.warning([episode]) == nil)
   }
 
-  /// The later value is the one of the later edit of the field.
+  /// The later value is that of the later edit of the field.
   @Test func contestedRegistersAreCounted() {
     let episode = Episode(
       ["x": .text("old")], ("a", { $0.set["x"] = "A" }),
@@ -38,7 +38,7 @@ import Testing
       ["A", "B", "B", "C"].map {
         resolved(episode, .record(["x": .text($0)]))
       }
-        // An equal value is no contest, and neither is a deleted record.
+        // Equal values and deleted records are not contested.
         + [
           resolved(
             Episode(
@@ -50,8 +50,10 @@ import Testing
     #expect(resolutions.later == 2 && resolutions.earlier == 1)
   }
 
-  /// Both took 3 from 5, once: people kept 2, and the sum is -1.
-  @Test func derivedNumbersAreWarnedOf() throws {
+  /// Both devices took 3 from 5 once.
+  ///
+  /// Users kept 2, but the sum is -1.
+  @Test func reportWarnsOfDerivedNumbers() throws {
     let same = Episode(
       ["n": .count(5)], kinds: ["n": .counter],
       ("a", { $0.increment["n"] = -3 }), ("b", { $0.increment["n"] = -3 }))

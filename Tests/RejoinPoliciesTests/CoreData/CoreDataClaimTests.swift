@@ -7,7 +7,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-@Suite("claim 24: the second insert does not wipe what it lacks, in Core Data")
+@Suite("claim 24: in Core Data, a second insert erases no expensive field")
 struct CoreDataUniqueKeyClaim {
   @Test func photoAndRelationshipsStay() throws {
     let scene = Scene(.mergeNonNil)
@@ -32,13 +32,13 @@ struct CoreDataUniqueKeyClaim {
   }
 }
 
-@Suite("claim 25: the policy calls super, and no conflict stops the others")
+@Suite("claim 25: the policy calls super, and one conflict stops no other")
 struct CoreDataSuperClaim {
   /// Two people in the store.
   ///
   /// Both contexts edit the first, `mine` inserts two objects under the key of
   /// the second, and two under a key that is not in the store.
-  @Test func severalConflictsAtOnce() throws {
+  @Test func saveResolvesSeveralConflicts() throws {
     let scene = Scene(.mergeByPropertyObjectTrump)
     let ann = scene.insert(
       scene.person, in: scene.other, ["email": "a", "name": "Ann"])
@@ -58,7 +58,7 @@ struct CoreDataSuperClaim {
     #expect(scene.people.map { $0["phone"] } == ["", "4", "3"])
   }
 
-  @Test func refusedConflictDoesNotStopTheOthers() throws {
+  @Test func refusedConflictDoesNotStopOthers() throws {
     let scene = Scene(.error)
     let policy = CoreDataMergePolicy(.mergeByPropertyObjectTrump)
     let people = ["a", "b"].map {
@@ -77,10 +77,10 @@ struct CoreDataSuperClaim {
     try policy.resolve(optimisticLockingConflicts: conflicts)
     #expect(
       scene.mine.conflictsWithTheStore.isEmpty,
-      "super leaves what was resolved as it is")
+      "super does not change resolved conflicts")
   }
 
-  @Test func whatWasResolvedAlreadyIsLeftAlone() throws {
+  @Test func resolvedConflictIsNotResolvedAgain() throws {
     let scene = Scene(.mergeByPropertyObjectTrump)
     let first = scene.insert(
       scene.person, in: scene.mine, ["email": "a", "name": "first"])

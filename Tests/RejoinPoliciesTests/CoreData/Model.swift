@@ -8,7 +8,7 @@ import RejoinPolicies
 
 /// A model with every kind of property, and two contexts on one store.
 ///
-/// The policy is that of `mine`; `other` saves first.
+/// The policy belongs to `mine`, and `other` saves first.
 final class Scene {
   let store = Store()
   let mine: NSManagedObjectContext
@@ -18,7 +18,7 @@ final class Scene {
   let tag = entity("Tag")
   let badge = entity("Badge")
   let note = entity("Note")
-  /// What the policy reports.
+  /// The conflicts that the policy reported.
   private(set) var reported: [[FieldDifference]] = []
 
   init(_ policy: MergePolicy) {
@@ -71,7 +71,7 @@ final class Scene {
     return object
   }
 
-  /// The people in the store, read anew.
+  /// The people in the store, as a new context reads them.
   var people: [NSManagedObject] {
     let context = NSManagedObjectContext(store)
     return store.identities(of: person).map(context.object)
@@ -107,16 +107,16 @@ private func relate(
 }
 
 extension NSManagedObject {
-  /// A text attribute; empty where it is `nil`.
+  /// A text attribute, or an empty text for `nil`.
   subscript(name: String) -> String { value(forKey: name) as? String ?? "" }
 
-  /// The title of what a to-one relationship refers to.
+  /// Returns the title of a to-one relationship's object.
   func title(of name: String) -> String? {
     (value(forKey: name) as? NSManagedObject)?["title"]
   }
 
-  /// The titles of what a to-many relationship refers to; sorted, unless it is
-  /// ordered.
+  /// Returns the titles of a to-many relationship's objects, sorted unless it
+  /// is ordered.
   func titles(of name: String) -> [String] {
     if let all = value(forKey: name) as? NSOrderedSet {
       return all.array.compactMap { ($0 as? NSManagedObject)?["title"] }

@@ -8,7 +8,7 @@ import Testing
 
 /// Two objects are inserted under one unique key.
 @Suite struct UniqueKeyTests {
-  /// A person with every property, inserted by the other context.
+  /// Inserts a person with every property in the other context.
   private func insertFull(
     _ scene: Scene, in context: NSManagedObjectContext
   ) -> NSManagedObject {
@@ -30,7 +30,7 @@ import Testing
     return full
   }
 
-  /// The same person without the photo, and with other relationships.
+  /// Inserts the person without the photo and with other relationships.
   private func insertBare(_ scene: Scene) -> NSManagedObject {
     let bare = scene.insert(
       scene.person, in: scene.mine, ["email": "a@b.c", "name": "Ann"])
@@ -54,7 +54,8 @@ import Testing
     }
   }
 
-  /// The name, which both contexts set, and the badge, which only `mine` set.
+  /// Checks the name, which both contexts set, and the badge, which only `mine`
+  /// set.
   private func expectMerged(_ scene: Scene, _ policy: MergePolicy) throws {
     #expect(scene.people.count == 1)
     let saved = try #require(scene.people.first)
@@ -78,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func withAnObjectInTheDatabase(_ policy: MergePolicy) throws {
+  func insertedObjectMergesWithSavedOne(_ policy: MergePolicy) throws {
     let scene = Scene(policy)
     _ = insertFull(scene, in: scene.other)
     let bare = insertBare(scene)
@@ -93,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func withoutAnObjectInTheDatabase(_ policy: MergePolicy) throws {
+  func insertedObjectsMergeWithEachOther(_ policy: MergePolicy) throws {
     let scene = Scene(policy)
     let full = insertFull(scene, in: scene.mine)
     _ = insertBare(scene)
@@ -106,7 +107,7 @@ import Testing
     try expectMerged(scene, policy)
   }
 
-  @Test func theOtherWayRoundTheGapsAreFilled() throws {
+  @Test func fullObjectFillsGapsOfBareOne() throws {
     let scene = Scene(.mergeNonNil)
     _ = insertBare(scene)
     let full = insertFull(scene, in: scene.mine)
@@ -120,7 +121,7 @@ import Testing
     #expect(full.managedObjectContext == nil, "merged into the first")
   }
 
-  @Test func threeBecomeOne() throws {
+  @Test func threeObjectsBecomeOne() throws {
     let scene = Scene(.mergeByPropertyObjectTrump)
     for name in ["one", "two", "three"] {
       _ = scene.insert(
@@ -133,7 +134,7 @@ import Testing
     #expect(scene.people.first?["phone"] == "two")
   }
 
-  @Test func aNewObjectIsMergedIntoTheSavedOneOfItsKey() throws {
+  @Test func newObjectMergesIntoRenamedObject() throws {
     let scene = Scene(.mergeByPropertyObjectTrump)
     let new = scene.insert(
       scene.person, in: scene.mine, ["email": "b", "name": "new"])
@@ -147,7 +148,7 @@ import Testing
     #expect(new.managedObjectContext == nil && !mine.isDeleted)
   }
 
-  @Test func aNewObjectFollowsTheOneThatTookTheKey() throws {
+  @Test func newObjectMergesIntoObjectThatTookKey() throws {
     let scene = Scene(.mergeByPropertyObjectTrump)
     let people = ["a", "b"].map {
       scene.insert(scene.person, in: scene.mine, ["email": $0, "name": $0])
@@ -162,7 +163,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func renamingOntoAnotherKeyLosesNothing(_ policy: MergePolicy) throws {
+  func renameToUsedKeyLosesNothing(_ policy: MergePolicy) throws {
     let scene = Scene(policy)
     let first = scene.insert(
       scene.person, in: scene.mine, ["email": "a", "name": "A"])

@@ -15,7 +15,7 @@ import Testing
   private static let mine = "1-800-275-2273"
   private static let theirs = "(650) 253-0000"
 
-  /// A person in the store, as `mine` has fetched it.
+  /// Returns a person of the store, fetched in `mine`.
   private func person(_ scene: Scene) throws -> NSManagedObject {
     let taylor = scene.insert(
       scene.person, in: scene.other,
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  /// A property that no context has set is unchanged.
+  /// Checks that the properties that no context set are unchanged.
   private func expectTheRest(_ person: NSManagedObject) {
     #expect(person["email"] == "t@s.com")
     #expect(person["birthday"] == "Electronica")
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named, [false, true])
-  func updateAgainstUpdate(_ policy: MergePolicy, _ isStale: Bool) throws {
+  func updatesFollowPolicy(_ policy: MergePolicy, _ isStale: Bool) throws {
     let scene = Scene(policy)
     scene.mine.hasStaleCache = isStale
     let taylor = try person(scene)
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func nilThatSomebodySetIsKept(_ policy: MergePolicy) throws {
+  func assignedNilFollowsPolicy(_ policy: MergePolicy) throws {
     let scene = Scene(policy)
     let taylor = try person(scene)
     taylor.setValue(nil, forKey: "birthday")
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func overwriteWritesNoNilThatNobodySet() throws {
+  @Test func overwriteDoesNotWriteUnassignedNil() throws {
     let scene = Scene(.overwrite)
     let ann = scene.insert(scene.person, in: scene.other, ["email": "a"])
     try scene.other.save()
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named, [false, true])
-  func updateAgainstADeletedRow(_ policy: MergePolicy, _ isStale: Bool) throws {
+  func deletedRowFollowsPolicy(_ policy: MergePolicy, _ isStale: Bool) throws {
     let scene = Scene(policy)
     scene.mine.hasStaleCache = isStale
     let taylor = try person(scene)
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(arguments: MergePolicy.named)
-  func deletionAgainstAnUpdate(_ policy: MergePolicy) throws {
+  func updatedRowFollowsPolicy(_ policy: MergePolicy) throws {
     let scene = Scene(policy)
     let taylor = try person(scene)
     scene.mine.delete(taylor)
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test func customRuleMakesAValue() throws {
+  @Test func customRuleCreatesValue() throws {
     let scene = Scene(
       .custom { field in
         switch field.field {
@@ -229,7 +229,7 @@ import Testing
     expectTheRest(saved)
   }
 
-  @Test func customRuleOfADeletedRowKeepsWhatWasFetched() throws {
+  @Test func customRuleKeepsFetchedValuesOfDeletedRow() throws {
     let scene = Scene(
       .custom { $0.field == "name" ? .write($0.mine) : .keepStore })
     let taylor = try person(scene)
@@ -244,7 +244,7 @@ import Testing
     #expect(saved["email"] == "t@s.com")
   }
 
-  @Test func valuesOfATypeThatFieldsDoNotHaveAreToldApart() throws {
+  @Test func valuesOfUnsupportedTypeAreCompared() throws {
     let scene = Scene(.mergeByPropertyStoreTrump)
     let taylor = try person(scene)
     taylor.setValue(URL(filePath: "/mine"), forKey: "homepage")

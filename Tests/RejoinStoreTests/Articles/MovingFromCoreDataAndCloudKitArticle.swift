@@ -53,7 +53,7 @@ import Testing
     let other = try await ReplicaStore.inMemory(
       schema: [ShoppingList.self, Item.self], wallClock: clock.wallClock,
       makeDeviceID: DeviceID.random)
-    // All devices import, and then meet.
+    // All devices import, and then exchange their saves.
     try await importing(store, rows)
     try await importing(other, rows)
     if let delta = try await other.delta(since: store.version) {

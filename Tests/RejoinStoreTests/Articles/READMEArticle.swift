@@ -13,7 +13,7 @@ struct Profile: Entity {
 }
 
 @Suite class READMEArticle: StoreSuite {
-  @Test func resultsAreThoseOfTheReadme() async throws {
+  @Test func resultsEqualThoseOfReadme() async throws {
     let folder = self.folder.path
     // On the phone
     let phone = try await ReplicaStore(

@@ -11,7 +11,7 @@ import Testing
     let steps = counter("steps")
   }
 
-  @Test func resultIsThatOfTheLandingPage() async throws {
+  @Test func resultEqualsThatOfLandingPage() async throws {
     let folder = self.folder.path
     let phone = try await ReplicaStore(
       at: folder + "/phone.sqlite", schema: [Profile.self], wallClock: .system,

@@ -10,7 +10,7 @@ import Testing
     let title = register("title", of: String.self)
   }
 
-  @Test func resultIsThatOfTheArticle() async throws {
+  @Test func resultEqualsThatOfArticle() async throws {
     let folder = self.folder.path
     let store = try await ReplicaStore(
       at: folder + "/notes.sqlite", schema: [Note.self], wallClock: .system,

@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// What is shown of the notes.
+  /// The lines that the app shows.
   private final class Screen: Sendable {
     private let shown = Locked<[String]>([])
     var lines: [String] { shown.withLock { $0 } }
@@ -69,7 +69,7 @@ import Testing
     }
     while screen.lines.isEmpty { await Task.yield() }
     #expect(screen.lines == ["shows Milk"])
-    // Who begins to observe after a change is not told of it.
+    // An observer that starts after a change does not receive it.
     while !Set(["hides 1", "shows -"]).isSubset(of: screen.lines) {
       try await store.save { $0.undelete(RecordID("Note", "1")) }
       try await store.save { $0[Note.self, "1"].delete() }
@@ -171,7 +171,7 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
-  @Test func scopesAreDeletedWhenTheUserSignsOut() async throws {
+  @Test func signingOutDeletesScopes() async throws {
     let folder = try Folder()
     let path = folder.file("notes.sqlite")
     @Sendable func openStore(
@@ -197,7 +197,7 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
-  @Test func aConnectionAlone() throws {
+  @Test func connectionRunsStatementsWithoutStore() throws {
     let folder = try Folder()
     let connection = try SQLiteConnection(
       opening: folder.file("notes.sqlite"))

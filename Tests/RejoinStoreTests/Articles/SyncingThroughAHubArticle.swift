@@ -264,7 +264,7 @@ import Testing
     #expect(try await phone.encodedState == tablet.encodedState)
   }
 
-  /// A device that has another device's save incompletely.
+  /// The device has a part of another device's save.
   @Test func syncAfterGapEnds() async throws {
     let (phone, tablet) = (try await openStore(), replica())
     let session = try await session(as: phone.device, tablet.device)
@@ -283,8 +283,8 @@ import Testing
     #expect(await phone.version.vectorClock == tablet.version.vectorClock)
   }
 
-  /// Devices that do nothing else than what the article says.
-  @Test func devicesThatSyncByWayOfAHubPurge() async throws {
+  /// The devices follow only the steps of the article.
+  @Test func devicesPurgeThroughHub() async throws {
     let (phone, tablet, newcomer) = (replica(), replica(), replica())
     let session = try await session(
       as: phone.device, tablet.device, newcomer.device)
@@ -307,7 +307,7 @@ import Testing
       #expect(
         replica.record(id)?.value(of: FieldKey("title", .register)) == nil)
     }
-    // Who joins later gets neither the title nor the deletion to do again.
+    // A new device receives neither the title nor a pending deletion.
     try await exchange(newcomer, session)
     #expect(newcomer.record(id)?.exists == false)
     #expect(newcomer.delta() == phone.delta())

@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func everyMessageIsAnError() {
+  @Test func everyListedMessageHasError() {
     // Two messages need bytes with a valid checksum.
     let rare = [
       "The message is invalid", "The message is not in its canonical form",

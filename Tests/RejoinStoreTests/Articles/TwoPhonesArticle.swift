@@ -13,7 +13,7 @@ import Testing
     let tags = set("tags", of: String.self)
   }
 
-  @Test func resultsAreThoseOfTheArticle() async throws {
+  @Test func resultsEqualThoseOfArticle() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent(UUID().uuidString).path
     try FileManager.default.createDirectory(

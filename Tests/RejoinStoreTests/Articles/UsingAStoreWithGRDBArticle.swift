@@ -49,7 +49,7 @@ import Testing
         try await pool.write { try $0.notifyChanges(in: Table("search")) }
       }
     }
-    // The list of records that exist is the first element.
+    // The first element is the list of records.
     while await pool.notified.isEmpty { await Task.yield() }
 
     try await store.save(writing: index) {

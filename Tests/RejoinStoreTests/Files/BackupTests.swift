@@ -8,7 +8,7 @@ import Testing
 
 @testable import RejoinStore
 
-/// The path of a copy has a complete file or none.
+/// Copies of a store, whose path never names an incomplete file.
 @Suite final class BackupTests: StoreSuite {
   private struct Stopped: Error {}
 
@@ -36,7 +36,7 @@ import Testing
       makeDeviceID: { DeviceID(1) })
   }
 
-  @Test func copyHasAnotherNameUntilItIsComplete() throws {
+  @Test func incompleteCopyHasOtherName() throws {
     let copy = folder.file("copy.sqlite")
     var written: [String] = []
     let store = try store { path in
@@ -60,7 +60,7 @@ import Testing
   }
 
   /// Both find that the path has no file.
-  @Test func laterOfTwoCopiesKeepsTheEarlierOne() throws {
+  @Test func laterCopyKeepsEarlierCopy() throws {
     let copy = folder.file("copy.sqlite")
     let other = try open(folder.file("other.sqlite"), as: 2)
     try other.write("Bread")

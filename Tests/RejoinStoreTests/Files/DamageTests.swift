@@ -8,7 +8,7 @@ import Testing
 
 @testable import RejoinStore
 
-/// Files that have been damaged or cut.
+/// Damaged and truncated files.
 @Suite final class DamageTests: StoreSuite {
   private func fill(_ store: StoredScope) throws {
     for i in 1...12 {
@@ -21,12 +21,12 @@ import Testing
     }
   }
 
-  /// One bit of a file is flipped, at one place after another.
-  @Test func aFlippedBitIsNoticedOrChangesNothing() throws {
+  /// One bit of a file is flipped, at random offsets.
+  @Test func flippedBitIsDetectedOrHarmless() throws {
     let store = try open(path, token: tokenStorage)
     try fill(store)
     let whole = store.bytes
-    // In one file, without a log.
+    // A checkpoint leaves one file without a log.
     try SQLiteConnection(opening: path).run("PRAGMA wal_checkpoint(TRUNCATE)")
     let file = try [UInt8](Data(contentsOf: URL(filePath: path)))
     var random = SeededRandom(seed: 4)
@@ -52,9 +52,8 @@ import Testing
     #expect(noticed > 0)
   }
 
-  /// The log is cut at every frame, and within frames, as a power cut may leave
-  /// it: what is there is a state that there has been.
-  @Test func aLogThatIsCutHasAnEarlierState() throws {
+  /// The log ends at or within a frame, as after a power cut.
+  @Test func truncatedLogHasEarlierState() throws {
     let (log, states) = try fillLog()
     var latest = -1
     for k in 0...frames(of: log) {
@@ -72,8 +71,8 @@ import Testing
     #expect(latest == 12)
   }
 
-  /// Every frame of the log is overwritten, one at a time.
-  @Test func aLogThatIsOverwrittenHasAnEarlierState() throws {
+  /// One frame of the log is overwritten at a time.
+  @Test func overwrittenLogHasEarlierState() throws {
     let (log, states) = try fillLog()
     for k in 0..<frames(of: log) {
       for (start, count) in [(0, frame), (24, 4096), (2000, 8)] {
@@ -87,14 +86,17 @@ import Testing
     }
   }
 
-  /// A header of 32 bytes; frames of 24 bytes and a page of 4,096.
+  /// The size of a frame.
+  ///
+  /// The log has a header of 32 bytes, and each frame has 24 bytes and a page
+  /// of 4,096.
   private let frame = 24 + 4096
 
   private func frames(of log: [UInt8]) -> Int { (log.count - 32) / frame }
 
   /// Makes some saves.
   ///
-  /// - Returns: The log that they leave, and the states between them.
+  /// - Returns: The log of the saves, and the states between them.
   private func fillLog() throws -> (log: [UInt8], states: [[UInt8]]) {
     let store = try open(path, token: tokenStorage)
     var states: [[UInt8]] = [store.bytes]
@@ -107,7 +109,8 @@ import Testing
     return ([UInt8](log), states)
   }
 
-  /// What is read of the file with a log; `nil` if there is no scope.
+  /// Returns the stored state of the file with a log, or `nil` if no scope
+  /// exists.
   private func state(withLog log: [UInt8]) throws -> [UInt8]? {
     try folder.copy("filled.sqlite", to: "copy.sqlite")
     let copy = folder.file("copy.sqlite")
@@ -119,7 +122,7 @@ import Testing
     return try StoredScope.read("main", on: connection)?.encoded()
   }
 
-  @Test func aMissingTableIsNoNewStore() throws {
+  @Test func missingTableIsReported() throws {
     for table in ["scope", "device", "record", "digest"] {
       let path = folder.file("\(table).sqlite")
       try fill(try open(path))
@@ -145,7 +148,7 @@ import Testing
     "UPDATE rejoin_scope SET name = x'39'",
     "UPDATE rejoin_scope SET head = x''", "UPDATE rejoin_scope SET records = 4",
   ])
-  func aRowThatIsNotAsItWasWrittenIsNamed(_ damage: String) throws {
+  func damagedRowIsReported(_ damage: String) throws {
     try fill(try open(path, token: tokenStorage))
     try SQLiteConnection(opening: path).run(damage)
     expectDamaged(damage) { try open(path, token: tokenStorage) }

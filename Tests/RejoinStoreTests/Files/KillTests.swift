@@ -15,7 +15,7 @@ import _RejoinVerification
 @Suite struct KillTests {
   private static let count =
     Tier.isNightly ? 2000 : 50
-  /// After how many microseconds a process is killed at the latest.
+  /// The maximum number of microseconds before a process is killed.
   private static let longest: UInt64 =
     Tier.isNightly ? 900_000 : 300_000
 
@@ -51,14 +51,14 @@ import _RejoinVerification
     return text.split(separator: "\n").map { $0.split(separator: " ") }
   }
 
-  @Test func whatWasAcknowledgedIsThere() throws {
+  @Test func killKeepsAcknowledgedSaves() throws {
     var random = SeededRandom(seed: 1)
     var folder = try Folder()
     var (last, total, openings, claims) = (0, 0, 0, 0)
     for i in 0..<Self.count {
-      // A new file now and then, so that creating it is interrupted, too.
+      // A new file lets a kill interrupt the creation.
       if i % 20 == 0 { (folder, last) = (try Folder(), 0) }
-      // Half of them early, in the middle of opening.
+      // Half of the kills are early and interrupt the opening.
       let lines = try killed(
         [folder.file("store.sqlite"), "\(i)"],
         within: i % 4 < 2 ? 60_000 : Self.longest, &random)
@@ -88,7 +88,7 @@ import _RejoinVerification
   }
 
   /// The process is killed while it copies its store.
-  @Test func copyIsCompleteOrNotThere() throws {
+  @Test func killedCopyIsCompleteOrMissing() throws {
     let folder = try Folder()
     let path = folder.file("store.sqlite")
     do {
@@ -128,8 +128,8 @@ import _RejoinVerification
     #expect(complete > 0 && partial > 0)
   }
 
-  /// A disk quota, by which writing fails anywhere in a commit.
-  @Test func filesThatMayNotGrowLoseNothing() throws {
+  /// With a quota, a write can fail anywhere in a commit.
+  @Test func diskQuotaLosesNothing() throws {
     let writer = try #require(Self.writer)
     let folder = try Folder()
     var last = 0

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RejoinStore
 
-/// The path of an open store names another file, or none.
+/// Open stores whose path names another file or no file.
 @Suite final class ReplacedFileTests: StoreSuite {
   enum Replacement: CaseIterable {
     case renamed, removed, copied, folderRenamed
@@ -69,8 +69,8 @@ import Testing
     try await store.close()
   }
 
-  /// A path that cannot be followed for a moment can still name the file.
-  @Test func pathThatCannotBeFollowedIsNotReplaced() throws {
+  /// A path that temporarily cannot be resolved can still name the file.
+  @Test func unresolvablePathIsNotReplaced() throws {
     let file = DurableFile(path: path)
     try Data([1]).write(to: URL(filePath: path))
     let identity = try #require(file.identity)
@@ -85,7 +85,7 @@ import Testing
   }
 
   /// The log of the new file has the name of the old one.
-  @Test func closingLeavesTheLogOfTheNewFile() async throws {
+  @Test func closingKeepsLogOfNewFile() async throws {
     try FileManager.default.createDirectory(
       atPath: folder.file("folder"), withIntermediateDirectories: true)
     let first = try await store(as: 1)

@@ -8,14 +8,14 @@ import Testing
 
 @testable import RejoinStore
 
-/// Backups, copies, and the token that tells them from the latest state.
+/// Backups and copies, which the token distinguishes from the latest state.
 @Suite final class TokenTests: StoreSuite {
-  /// Opens it again as a device that has not been.
+  /// Opens the store again with a new device ID at hand.
   private func reopen(_ name: String = "notes.sqlite") throws -> StoredScope {
     try open(folder.file(name), token: tokenStorage, as: 2)
   }
 
-  @Test func aTokenIsKeptBeforeAnythingLeaves() throws {
+  @Test func exportStoresTokenFirst() throws {
     let store = try open(path, token: tokenStorage)
     let first = try #require(tokenStorage.bytes)
     try store.write("one")
@@ -26,7 +26,7 @@ import Testing
         == store.replica.restoreToken)
   }
 
-  @Test func nothingLeavesIfTheTokenCannotBeKept() throws {
+  @Test func exportThrowsIfTokenCannotBeStored() throws {
     let store = try open(path, token: tokenStorage)
     try store.write("one")
     tokenStorage.fails = true
@@ -41,7 +41,7 @@ import Testing
     #expect(try store.export { $0.delta() } != nil)
   }
 
-  @Test func aBackupFromBeforeASendTakesANewDevice() throws {
+  @Test func backupBeforeSendTakesNewDevice() throws {
     let store = try open(path, token: tokenStorage)
     try store.write("one")
     try folder.copy("notes.sqlite", to: "backup.sqlite")
@@ -52,7 +52,7 @@ import Testing
     #expect(restored.replica.device == DeviceID(2))
     let dot = try #require(try restored.write("three").dot)
     #expect(dot == Dot(DeviceID(2), 1))
-    // What it had lost comes back, beside what it has saved since.
+    // The lost save returns, in addition to the later save.
     try restored.update { _ = $0.apply(sent) }
     #expect(restored.replica.version[DeviceID(1)].sequence == 2)
     // The new device is kept.
@@ -62,7 +62,7 @@ import Testing
     #expect(again.bytes == restored.bytes)
   }
 
-  @Test func aCrashBeforeTheTokenIsNoRestore() throws {
+  @Test func crashBeforeTokenKeepsDevice() throws {
     let store = try open(path, token: tokenStorage)
     try store.write("one")
     try store.export { _ = $0.delta() }
@@ -73,13 +73,13 @@ import Testing
   }
 
   @Test(arguments: [nil, [], [1, 2, 3]] as [[UInt8]?])
-  func aLostOrDamagedTokenCostsTheDevice(_ bytes: [UInt8]?) throws {
+  func lostOrDamagedTokenTakesNewDevice(_ bytes: [UInt8]?) throws {
     try open(path, token: tokenStorage).write("one")
     tokenStorage.bytes = bytes
     #expect(try reopen().deviceChange?.new == DeviceID(2))
   }
 
-  @Test func theTokenOfAnotherDeviceCostsTheDevice() throws {
+  @Test func tokenOfOtherDeviceTakesNewDevice() throws {
     let other = TestTokenStorage()
     let stranger = try open(folder.file("other"), token: other, as: 7)
     try stranger.write("other")
@@ -89,7 +89,7 @@ import Testing
     #expect(try reopen().deviceChange?.new == DeviceID(2))
   }
 
-  @Test func anUnreadableTokenIsNoLostOne() throws {
+  @Test func unreadableTokenThrows() throws {
     try open(path, token: tokenStorage).write("one")
     tokenStorage.fails = true
     let error = #expect(throws: StoreError.self) { try reopen() }
@@ -101,7 +101,7 @@ import Testing
     #expect(try reopen().deviceChange == nil)
   }
 
-  @Test func aCopiedFileTakesANewDevice() throws {
+  @Test func copiedFileTakesNewDevice() throws {
     let store = try open(path, token: tokenStorage)
     try store.write("one")
     try folder.copy("notes.sqlite", to: "copy.sqlite")
@@ -112,8 +112,8 @@ import Testing
     #expect(try store.write("two").dot == Dot(DeviceID(1), 2))
   }
 
-  /// A copy that took the token along, and is found when the histories meet.
-  @Test func aCloneTakesANewDeviceInTheMiddle() throws {
+  /// The copy has the token, so it is detected only when the histories meet.
+  @Test func cloneTakesNewDeviceWhenHistoriesMeet() throws {
     let store = try open(path, token: tokenStorage)
     try store.write("one")
     try folder.copy("notes.sqlite", to: "clone.sqlite")
@@ -125,7 +125,7 @@ import Testing
     try store.write("two")
     let sent = try #require(try store.export { $0.delta() })
     try clone.update { _ = $0.apply(sent) }
-    // As many saves as under the old ID: each has a digest of its own.
+    // The new device has as many saves as the old one, with different digests.
     #expect(try clone.write("three").dot == Dot(DeviceID(5), 1))
     #expect(clone.deviceChange?.new == DeviceID(5))
     try clone.export { _ = $0.delta() }
@@ -134,7 +134,7 @@ import Testing
     #expect(again.bytes == clone.bytes)
   }
 
-  @Test func aTokenFileIsReplacedAsAWhole() throws {
+  @Test func tokenFileIsReplacedAtomically() throws {
     let file = TokenFile(at: folder.file("token"))
     #expect(try file.load() == nil)
     for bytes in [[1, 2, 3], [], Array(repeating: 7, count: 51)] as [[UInt8]] {
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func aTokenFileThatFailsKeepsWhatItHad() throws {
+  @Test func failedTokenFileKeepsContent() throws {
     let file = TokenFile(at: folder.file("token"))
     try file.store([1, 2, 3])
     // The disk is full.
@@ -157,7 +157,7 @@ import Testing
       atPath: folder.file("token.new"), withDestinationPath: "/dev/full")
     #expect(throws: TokenFile.Failure.self) { try file.store([4]) }
     #expect(try file.load() == [1, 2, 3])
-    // A file that cannot be read is not a missing one.
+    // An unreadable file does not count as missing.
     let loop = folder.file("loop")
     try FileManager.default.createSymbolicLink(
       atPath: loop, withDestinationPath: loop)
@@ -166,7 +166,7 @@ import Testing
 
   /// Another store opens the scope before each statement and each file access
   /// of an export.
-  @Test func supersededStoreNeverLowersTheToken() throws {
+  @Test func supersededStoreDoesNotLowerToken() throws {
     for step in 0..<8 {
       let (path, tokenStorage) = (folder.file("\(step).sqlite"), HookedKeeper())
       var steps = 0
@@ -186,7 +186,8 @@ import Testing
       let interrupt = {
         steps += 1
         guard steps == step + 1 else { return }
-        // It cannot open the scope while the first one holds the lock.
+        // The second store cannot open the scope while the first one holds the
+        // lock.
         guard let (second, _) = try? open() else { return }
         for title in ["Bread", "Butter"] { try second.write(title) }
         try second.export { _ = $0.delta() }
@@ -204,7 +205,7 @@ import Testing
     }
   }
 
-  @Test func tokenStaysBesideAFileWithARelativePath() async throws {
+  @Test func tokenStaysNextToFileWithRelativePath() async throws {
     await #expect(processExitsWith: .success) {
       [folder = folder.path as String] in
       let files = FileManager.default
@@ -239,7 +240,7 @@ import Testing
   }
 
   /// The names have any length and any characters.
-  @Test func eachScopeHasATokenOfItsOwn() async throws {
+  @Test func eachScopeHasOwnToken() async throws {
     let long = String(repeating: "x", count: 1_024)
     let scopes =
       ["main", "b", "\0", "/", "é", "e\u{301}", "62", "token", ".token-62"]
@@ -274,7 +275,7 @@ import Testing
   }
 
   /// A file name has at most 255 bytes.
-  @Test func longFileNameLeavesRoomForTheScope() throws {
+  @Test func longFileNameLeavesRoomForScope() throws {
     let name = String(repeating: "f", count: 200)
     var names: Set<String> = []
     for count in [1, 16, 17, 80, 81, 1_024] {
@@ -287,7 +288,7 @@ import Testing
     #expect(names.count == 6)
   }
 
-  @Test func pathWithNULIsAnError() async throws {
+  @Test func pathWithNULThrows() async throws {
     let path = folder.file("nul\0x.sqlite")
     let error = await #expect(throws: StoreError.self) {
       _ = try await ReplicaStore(

@@ -141,7 +141,7 @@ import Testing
     try await own.apply(#require(phone.delta(since: held)), in: scope)
   }
 
-  /// Messages that change content without a save, or of another device.
+  /// Messages that change content without a save, or content of another device.
   @Test(arguments: 0..<6)
   func forgedFieldNamesForgedDevice(_ forgery: Int) async throws {
     let hub = try await hub()
@@ -153,7 +153,7 @@ import Testing
       note.views.increment(by: 3)
       note.log.append(5)
     }
-    // A later save that changes no number leaves numbers free.
+    // A later save that changes no counter leaves numbers free.
     try tablet.save { transaction in
       transaction[Note.self, "1"].views.reset()
     }

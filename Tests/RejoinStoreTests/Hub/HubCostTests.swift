@@ -151,7 +151,7 @@ import Testing
     connection.reset()
     _ = try hub.apply(#require(phone.delta()), in: scope)
     #expect(connection.writes == [])
-    // Nor does a patch contain the fields that did not change.
+    // A patch does not contain unchanged fields.
     let before = phone.version
     try phone.save { transaction in
       transaction[Note.self, "1"].title = String(repeating: "Milk ", count: 900)

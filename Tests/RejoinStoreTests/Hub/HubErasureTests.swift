@@ -103,7 +103,7 @@ import Testing
       after: String(scope.dropLast()), limit: 2)
     #expect(listed.map(\.name) == [scope, scope + " other"])
     #expect(listed.map(\.isErased) == [true, false])
-    // A device cannot take the name either.
+    // A store of a device cannot use the name.
     if database == .sqlite {
       #expect(throws: StoreError.scopeBelongsToHub) {
         try open(path, scope: scope)
@@ -264,7 +264,7 @@ import Testing
 
   /// A delta is either committed before the mark, or refused.
   @Test(arguments: Database.available)
-  func noRequestAddsRowsDuringErasure(_ database: Database) async throws {
+  func requestsAddNoRowsDuringErasure(_ database: Database) async throws {
     let (path, scope) = (self.path, self.scope)
     let hubs = [
       try await Hub(connections: 2) { try database.connect(path) },

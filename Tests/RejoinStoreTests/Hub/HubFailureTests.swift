@@ -159,7 +159,7 @@ import Testing
   }
 
   /// Many changes wait in one queue, and none fails because of an earlier one.
-  @Test func eachChangeWaitsForItsOwnTimeInOutage() async throws {
+  @Test func changesWaitSeparatelyInOutage() async throws {
     let server = Server(path)
     server.setUp(false)
     let patience = Duration.seconds(2)
@@ -259,7 +259,7 @@ import Testing
   }
 
   /// The requests of a divided transaction are tried once more.
-  @Test func requestThatLosesItsConnectionFailsAlone() async throws {
+  @Test func requestThatLosesConnectionFailsAlone() async throws {
     let names = (0..<4).map { "\(scope) \($0)" }
     let lost = SQLError(.disconnected, "reset")
     let (errors, server) = try await changeTogether(names) { _, scopes in
@@ -274,7 +274,7 @@ import Testing
 
   /// A change that may be saved does not end with an error that denies it.
   @Test(arguments: [SQLError.Code.unavailable, .busy, .full])
-  func failureAfterLostAnswerSaysThatConnectionWasLost(
+  func failureAfterLostAnswerIsDisconnection(
     _ code: SQLError.Code
   ) async throws {
     let server = Server(
@@ -371,7 +371,7 @@ import Testing
   }
 
   /// A transaction that was rolled back advanced nothing.
-  @Test func reportOmitsAttemptThatWasRolledBack() async throws {
+  @Test func reportOmitsRolledBackAttempt() async throws {
     let path = path
     let phone = replica(1)
     try write(phone, "1")

@@ -253,10 +253,10 @@ import Testing
     #expect { _ = try hub.apply(tooLarge, in: self.scope) } throws: { error in
       if case StoreError.recordTooLarge = error { true } else { false }
     }
-    // A device that has not received the record makes a small change.
+    // A device without the record makes a small change.
     try phones[2].save { $0[Note.self, "1"].views.increment(by: 1) }
     try exchange(phones[2], hub)
-    // A device that has received it deletes it.
+    // A device that received the record deletes it.
     try exchange(phones[3], hub)
     try phones[3].save { $0.delete(RecordID("Note", "1")) }
     try exchange(phones[3], hub)

@@ -129,7 +129,7 @@ import Testing
   }
 
   /// Few rows, many rows, old statistics and new ones.
-  @Test func everyStatementFindsRowsByAnIndex() throws {
+  @Test func everyStatementFindsRowsByIndex() throws {
     guard Database.available.contains(.postgresql) else { return }
     let admin = try connect(.postgresql)
     // The tables are empty, and the server knows it.

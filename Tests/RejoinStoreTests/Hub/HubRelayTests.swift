@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  /// An old device has the earlier values, and a new one has nothing.
+  /// An old device has the earlier values, and a new device is empty.
   @Test(arguments: Database.available)
   func uploadOfLostPhoneReachesAllDevices(_ database: Database) throws {
     let hub = try hub(database)
@@ -80,7 +80,7 @@ import Testing
       #expect(
         try hub.delta(since: device.version, byteLimit: 1, in: scope) == nil)
     }
-    // A delta of all saves has them as well.
+    // A delta of all saves also contains these fields.
     let watch = replica(4)
     while let delta = try hub.delta(since: watch.version, in: scope) {
       guard watch.apply(delta).hasAdvanced else { break }
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: Database.available)
-  func ownSavesPassWhereOthersAreRefused(_ database: Database) throws {
+  func ownSavesPassIfOthersAreRefused(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, tablet) = (replica(1), replica(2))
     try setTitles(tablet, "1", to: "tablet")
@@ -127,7 +127,7 @@ import Testing
     try receive(laptop, hub)
     #expect(title("2", laptop) == "phone")
     #expect(laptop.version == tablet.version)
-    // A version that shows them needs nothing, and what is complete is not
+    // A version with these fields needs no delta, and complete saves are not
     // listed.
     #expect(
       try hub.delta(since: laptop.version, byteLimit: 1, in: scope) == nil)
@@ -143,7 +143,7 @@ import Testing
 
   /// A member could otherwise make the versions of all members large.
   @Test(arguments: Database.available)
-  func hubKeepsAsManyFieldsAheadAsItLists(_ database: Database) throws {
+  func hubStoresOnlyListedFieldsAhead(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, tablet) = (replica(1), replica(2))
     let keys = (0..<300).map { "\(1_000 + $0)" }
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(arguments: Database.available)
-  func refusedFieldsAheadStopNothing(_ database: Database) throws {
+  func refusedFieldsAheadDoNotStopOwnSaves(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, tablet) = (replica(1), replica(2))
     try setTitles(phone, "1", "2", to: "phone")
@@ -206,7 +206,7 @@ import Testing
 
   /// Two devices have different beginnings of the saves of a lost one.
   @Test(arguments: Database.available)
-  func fieldsBehindAShorterPrefixAreListed(_ database: Database) throws {
+  func fieldsBehindShorterPrefixAreListed(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, tablet, laptop) = (replica(1), replica(2), replica(3))
     try setTitles(phone, "1", "2", "3", "4", to: "first")
@@ -225,7 +225,7 @@ import Testing
 
   /// Another device continues the transfer with fewer saves.
   @Test(arguments: Database.available)
-  func laterSavesOfACompletedPrefixAreListed(_ database: Database) throws {
+  func laterSavesOfCompletedPrefixAreListed(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, tablet, laptop) = (replica(1), replica(2), replica(3))
     try setTitles(phone, "1", "2", "3", to: "first")
@@ -242,9 +242,9 @@ import Testing
     }
   }
 
-  /// A relay of a few records must not end that of many.
+  /// A relay of a few records must not stop that of many.
   @Test(arguments: Database.available)
-  func longPrefixStaysWhenAShortOneArrives(_ database: Database) throws {
+  func shortPrefixDoesNotReplaceLongOne(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, tablet, laptop) = (replica(1), replica(2), replica(3))
     let keys = (0..<600).map { "\(1_000 + $0)" }

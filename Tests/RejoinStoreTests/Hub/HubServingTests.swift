@@ -49,7 +49,7 @@ import Testing
         == all.delta())
   }
 
-  /// Reports that a transaction is about to begin.
+  /// A connection that reports the begin of each transaction.
   private final class Telling: SQLConnection {
     let connection: SQLiteConnection
     let begins: AsyncStream<Void>.Continuation
@@ -98,8 +98,7 @@ import Testing
       try await session.delta(since: ReplicaVersion(), in: scope) == delta)
   }
 
-  /// A file has one writer, so waiting changes of all scopes are written at
-  /// once.
+  /// Changes of all scopes share the transactions of the single writer.
   @Test func scopesOfOneFileShareTransactions() async throws {
     let (path, scope) = (self.path, self.scope)
     _ = try HubConnection(connect(.sqlite), makeDeviceID: DeviceID.random)
@@ -306,7 +305,7 @@ import Testing
 
   /// The same text, with values of other types and with question marks.
   @Test(arguments: Database.available, [false, true])
-  func oneTextServesValuesOfDifferentTypes(
+  func statementTextServesValuesOfDifferentTypes(
     _ database: Database, _ keepsStatements: Bool
   ) throws {
     let connection = try connect(database)

@@ -29,9 +29,10 @@ extension HubConnection {
   }
 }
 
-/// A hub on SQLite and, where `REJOIN_POSTGRESQL` says how to connect, on PostgreSQL.
+/// A hub on SQLite and, if `REJOIN_POSTGRESQL` contains a connection string, on
+/// PostgreSQL.
 ///
-/// `Tests/Checks/Hub/run` starts a server and says so.
+/// `Tests/Hub/run` starts a server and sets this variable.
 class HubSuite: StoreSuite {
   enum Database: CaseIterable {
     case sqlite, postgresql
@@ -55,7 +56,7 @@ class HubSuite: StoreSuite {
     }
   }
 
-  /// Each test has scopes of its own, since they share a server.
+  /// Each test has its own scopes, because the tests share a server.
   let scope = "notes \(UUID())"
 
   func connect(_ database: Database) throws -> any SQLConnection {
@@ -78,8 +79,8 @@ class HubSuite: StoreSuite {
     }
   }
 
-  /// What two replicas do to hold the same, by way of a hub.
-  func exchange(_ replica: Replica, _ hub: HubConnection) throws {
+  /// Sends the missing changes in both directions.
+  func exchange(_ replica: Replica, _ hub: HubScopes) throws {
     if let delta = replica.delta(since: try hub.version(of: scope)) {
       _ = try hub.apply(delta, in: scope)
     }
@@ -93,7 +94,7 @@ class HubSuite: StoreSuite {
 
 @Suite final class HubTests: HubSuite {
   @Test(arguments: Database.available)
-  func devicesMeetByWayOfAHub(_ database: Database) throws {
+  func devicesSyncThroughHub(_ database: Database) throws {
     let (phone, tablet) = (replica(1), replica(2))
     try write(phone, "1", "2")
     try write(tablet, "2", "3")
@@ -110,9 +111,9 @@ class HubSuite: StoreSuite {
     #expect(summary.scopes.contains { $0.name == scope && $0.openings == 0 })
   }
 
-  /// More than are read at once.
+  /// The hub reads so many records in several steps.
   @Test(arguments: Database.available)
-  func manyRecordsHaveNews(_ database: Database) throws {
+  func deltaContainsManyRecords(_ database: Database) throws {
     let (hub, phone) = (try hub(database), replica(1))
     for count in [1, 99, 100, 101, 250] {
       let before = phone.version
@@ -129,18 +130,18 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func anEmptyScopeHasNothing(_ database: Database) throws {
+  func emptyScopeHasNoDelta(_ database: Database) throws {
     let hub = try hub(database)
     #expect(try hub.version(of: scope) == ReplicaVersion())
     #expect(try hub.delta(since: ReplicaVersion(), in: scope) == nil)
     #expect(
       try hub.delta(since: ReplicaVersion(), byteLimit: 1, in: scope) == nil)
-    // Reading adds none.
+    // Reading does not create the scope.
     #expect(try StoredScope.read(scope, on: connect(database)) == nil)
   }
 
   @Test(arguments: Database.available)
-  func scopesAreApart(_ database: Database) throws {
+  func scopesAreSeparate(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, tablet) = (replica(1), replica(2))
     try write(phone, "1")
@@ -152,7 +153,7 @@ class HubSuite: StoreSuite {
     }
   }
 
-  /// Takes all parts, and returns their number.
+  /// Applies all parts, and returns their number.
   private func takeParts(
     _ hub: HubConnection, _ newcomer: Replica, byteLimit: Int = 1,
     after part: (Int) throws -> Void = { _ in }
@@ -169,7 +170,7 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func partsVouchForWhatWasThereAtTheFirst(_ database: Database) throws {
+  func partsCoverVersionOfFirstPart(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, newcomer) = (replica(1), replica(2))
     try write(phone, "1", "2", "3", "4", "5")
@@ -179,12 +180,13 @@ class HubSuite: StoreSuite {
     let parts = try takeParts(hub, newcomer) { part in
       versions.append(newcomer.version)
       if part > 5 { return }
-      // Somebody saves between two parts, into records before and behind, and
-      // adds one.
+      // Between two parts, the phone edits records before and after the prefix,
+      // and adds one.
       try write(phone, "1", "5", "new \(part)")
       try exchange(phone, hub)
     }
-    // The five, those that were new at the end of them, and the ends of both.
+    // The parts are the five records, the new records after them, and the last
+    // parts of both.
     #expect(parts > 10)
     let clocks = versions.map(\.vectorClock)
     #expect(clocks.prefix(5).allSatisfy { $0 == VectorClock() })
@@ -196,9 +198,10 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func partsOfFewAndOfManyRecords(_ database: Database) throws {
+  func deltasOfFewAndManyRecordsHaveParts(_ database: Database) throws {
     let (hub, phone) = (try hub(database), replica(1))
-    // More than are found one by one, and more than are read at once.
+    // The hub finds few records one by one, and reads many records in several
+    // steps.
     for (count, limit) in [(250, 500), (10_500, 20_000)] {
       let newcomer = replica(2)
       try phone.save { transaction in
@@ -211,7 +214,7 @@ class HubSuite: StoreSuite {
       #expect(newcomer.delta() == phone.delta())
       #expect(newcomer.version.vectorClock == phone.version.vectorClock)
     }
-    // Of many, some.
+    // Some of many records changed.
     let before = phone.version
     try write(phone, "1", "99", "9999")
     try exchange(phone, hub)
@@ -226,7 +229,7 @@ class HubSuite: StoreSuite {
 
   /// The list of devices alone has more bytes than the limit.
   @Test(arguments: Database.available)
-  func limitBoundsRecordsBesideManyDevices(_ database: Database) throws {
+  func byteLimitBoundsRecordsOfManyDevices(_ database: Database) throws {
     let (hub, phone, newcomer) = (try hub(database), replica(1), replica(2))
     for number in 100..<300 as Range<UInt64> {
       let other = replica(number)
@@ -239,7 +242,7 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func aHubTakesParts(_ database: Database) throws {
+  func hubAcceptsParts(_ database: Database) throws {
     let (hub, phone, newcomer) = (try hub(database), replica(1), replica(2))
     try write(phone, "1", "2", "3")
     for part in 1...4 {
@@ -262,7 +265,7 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func aDeviceThatForksBetweenPartsIsSentAgain(_ database: Database) throws {
+  func forkBetweenPartsSendsDeviceAgain(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, clone, newcomer) = (replica(1), replica(1), replica(2))
     try write(phone, "1", "2", "3")
@@ -282,17 +285,17 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func numbersBeyondThoseOfTheDatabaseAreFound(_ database: Database) throws {
+  func numbersBeyondSignedRangeAreFound(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, tablet) = (replica(1), replica(2))
-    // A save whose number has the sign bit of the database's integers.
+    // The numbers of these saves need the sign bit of the database's integers.
     let numbers: [UInt64] = [
       UInt64(Int64.max) - 2, UInt64(Int64.max), 1 << 63 + 1, .max - 1,
     ]
     for (i, n) in numbers.enumerated() {
       let saver = try numbered(n)
       let before = ReplicaVersion(VectorClock(Dot(DeviceID(9), n - 1)))
-      // First with a gap before it: the record is ahead of the version.
+      // The save has a gap before it, so the record is ahead of the version.
       let known = try hub.version(of: scope)
       _ = try hub.apply(#require(saver.delta(since: before)), in: scope)
       #expect(try hub.version(of: scope).vectorClock == known.vectorClock)
@@ -313,7 +316,8 @@ class HubSuite: StoreSuite {
     #expect(phone.encoded() == tablet.encoded())
   }
 
-  /// A replica of device 9 with one record, by the number of its last save.
+  /// Returns a replica of device 9 with one record, whose last save has a
+  /// number.
   private func numbered(_ n: UInt64) throws -> Replica {
     var stored = replica(9).state
     stored.version.insert(
@@ -327,7 +331,7 @@ class HubSuite: StoreSuite {
   }
 
   @Test(arguments: Database.available)
-  func hubsAndStoresKeepApart(_ database: Database) throws {
+  func hubsAndStoresRefuseScopesOfEachOther(_ database: Database) throws {
     guard database == .sqlite else { return }
     let phone = replica(1)
     try write(phone, "1")
@@ -349,11 +353,11 @@ class HubSuite: StoreSuite {
     "UPDATE rejoin_device SET n = 7", "DELETE FROM rejoin_device",
     "UPDATE rejoin_scope SET records = 4",
   ])
-  func aDamagedRowIsNoEmptyScope(_ statement: String) throws {
+  func damagedRowIsReported(_ statement: String) throws {
     let phone = replica(1)
     try write(phone, "1")
     let hub = try hub(.sqlite)
-    // Nobody has shown a version, with which the saves would have to agree.
+    // No device reported a version that would have to agree with the saves.
     _ = try hub.apply(#require(phone.delta()), in: scope)
     try connect(.sqlite).run(statement)
     #expect {
@@ -368,7 +372,7 @@ class HubSuite: StoreSuite {
     "DELETE FROM rejoin_touch WHERE record = 1",
     "INSERT INTO rejoin_touch SELECT scope, 7, device, n FROM rejoin_touch",
   ])
-  func aRecordThatWouldNotBeFoundIsNoticed(_ statement: String) throws {
+  func damagedTouchIsReported(_ statement: String) throws {
     let phone = replica(1)
     try write(phone, "1")
     try exchange(phone, hub(.sqlite))
@@ -382,7 +386,7 @@ class HubSuite: StoreSuite {
     }
   }
 
-  @Test func aBusyDatabaseChangesNothing() throws {
+  @Test func busyDatabaseChangesNothing() throws {
     let phone = replica(1)
     try write(phone, "1")
     let hub = try hub(.sqlite)

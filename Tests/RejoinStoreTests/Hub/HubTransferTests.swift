@@ -51,7 +51,9 @@ import Testing
 
   private static let (saves, recordsPerSave) = (20, 520)
 
-  /// Returns the key of a record, in another order than that of the saves.
+  /// Returns the key of a record.
+  ///
+  /// The order of keys differs from that of the saves.
   private func key(_ i: Int) -> String {
     "\(i * 7_919 % (Self.saves * Self.recordsPerSave))"
   }

@@ -7,8 +7,10 @@ import Testing
 @testable import Rejoin
 @testable import RejoinStore
 
-/// A random history of devices with a hub: saves, uploads and downloads in
-/// parts that are cut, direct transfers that are cut, lost devices and new ones.
+/// A random history of devices with a hub.
+///
+/// It has saves, interrupted uploads, downloads and direct transfers, lost
+/// devices and new devices.
 struct RelayHistory {
   enum Kind: CaseIterable {
     /// The devices meet only at the hub.
@@ -45,8 +47,8 @@ struct RelayHistory {
     for _ in 0..<3 { addDevice() }
   }
 
-  /// Makes random steps, and checks that all devices that are left get all that
-  /// any of them has.
+  /// Makes random steps, and checks that the remaining devices receive all of
+  /// their saves.
   mutating func run() throws {
     for _ in 0..<30 { try step() }
     addDevice()
@@ -61,7 +63,7 @@ struct RelayHistory {
     switch kind {
     case .hubOnly, .direct: expectAll(before)
     case .ownSavesOnly: try expectOwnSaves()
-    // One of two values with the same number is kept, and not everywhere.
+    // Devices may keep different values of two saves with one number.
     case .forked: break
     }
   }
@@ -174,8 +176,8 @@ struct RelayHistory {
     }
   }
 
-  /// Expects that the hub has the saves of each device, unless an edit had seen
-  /// a save that the hub refuses.
+  /// Expects that the hub has the saves of each device, unless an edit saw a
+  /// save that the hub refuses.
   private func expectOwnSaves() throws {
     let version = try hub.version(of: "s").vectorClock
     for device in devices {

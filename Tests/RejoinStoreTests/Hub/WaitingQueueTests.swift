@@ -7,7 +7,7 @@ import Testing
 
 /// The queue and the order of the requests that wait for a hub.
 @Suite struct WaitingQueueTests {
-  /// The same changes of a queue and of an array.
+  /// The test compares a queue with an array.
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
   func queueKeepsOrderOfArrival(_ seed: UInt64) {
     var random = SeededRandom(seed: seed)
@@ -36,7 +36,9 @@ import Testing
     #expect(rest == expected.map { "\($0)" })
   }
 
-  /// A line of requests, which are named by their scope and number.
+  /// A line of requests.
+  ///
+  /// The name of a request contains its scope and number.
   private struct Requests {
     var line = HubLine<String>()
     private var places: [String: HubPlace] = [:]

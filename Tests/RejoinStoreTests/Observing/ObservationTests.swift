@@ -7,7 +7,7 @@ import Testing
 
 @testable import RejoinStore
 
-/// Who observes a store is told what changes.
+/// The sequences of changes and values of a store.
 @Suite final class ObservationTests: StoreSuite {
   private func store() async throws -> ReplicaStore {
     try await ReplicaStore(
@@ -22,7 +22,7 @@ import Testing
       makeDeviceID: { DeviceID(9) })
   }
 
-  @Test func savesAndMergesAreTold() async throws {
+  @Test func changesReportSavesAndMerges() async throws {
     let store = try await store()
     var changes = await store.changes.makeAsyncIterator()
     _ = try await changes.next()
@@ -48,14 +48,14 @@ import Testing
     told = all.changes(to: Note.self)
     #expect(told.count == 1 && told[0].old?.title == "first")
     #expect(told[0].new == nil)
-    // Who has deleted it can still be asked.
+    // The deleted record still has an author.
     let record = try #require(all[RecordID("Note", "1")]?.new)
     #expect(
       !record.exists
         && record.value(of: FieldKey("title", .register)) == .string("first"))
   }
 
-  @Test func changesStartWithTheRecordsOfTheirMoment() async throws {
+  @Test func changesStartWithCurrentRecords() async throws {
     let store = try await store()
     for key in ["b", "a"] {
       try await store.save { $0[Note.self, key].title = key }
@@ -77,8 +77,8 @@ import Testing
     #expect(later.map(\.new?.title) == [nil, "c"])
   }
 
-  /// Each observer replays the list of records from what it receives.
-  @Test func noChangeIsMissingWhileOthersSave() async throws {
+  /// Each observer derives the list of records from its changes.
+  @Test func changesMissNoConcurrentSave() async throws {
     let store = try await store()
     let writer = Task {
       for i in 0..<400 {
@@ -123,8 +123,8 @@ import Testing
     for observer in observers { #expect(try await observer.value == last) }
   }
 
-  /// A record of another entity is another record, although its key is the same.
-  @Test func changesAreOfOneEntity() async throws {
+  /// Records of different entities may have equal keys.
+  @Test func changesAreSelectedByEntity() async throws {
     struct Draft: Entity {
       let title = register("title", of: String.self)
     }
@@ -143,8 +143,8 @@ import Testing
     #expect(told.changes(to: Draft.self).map(\.new?.title) == ["draft"])
   }
 
-  /// Nobody is told of a save that could not be made durable.
-  @Test func whatIsNotDurableIsNotTold() throws {
+  /// The full disk prevents the commit.
+  @Test func changesOmitSaveOnFullDisk() throws {
     let connection = try SQLiteConnection(opening: path)
     let scope = try StoredScope(
       "main", on: connection, schema: [Note.self],
@@ -167,8 +167,8 @@ import Testing
     _ = signals
   }
 
-  /// Whoever asks late is told all of it at once.
-  @Test func changesArePutTogetherUntilAskedFor() async throws {
+  /// A late iteration receives all changes in one element.
+  @Test func changesAreCombinedUntilRead() async throws {
     let store = try await store()
     try await store.save { $0[Note.self, "1"].title = "before" }
     var changes = await store.changes.makeAsyncIterator()
@@ -182,12 +182,12 @@ import Testing
       to: Note.self)
     #expect(told.map(\.old?.title) == [nil, "before", nil])
     #expect(told.map(\.new?.title) == ["title 99", "title 97", "title 98"])
-    // And only once.
+    // The next element contains only later changes.
     try await store.save { $0[Note.self, "last"].ensureExists() }
     #expect(try await changes.nextChanges()?.all.map(\.id.key) == ["last"])
   }
 
-  @Test func whatFailsIsNotTold() async throws {
+  @Test func changesOmitThrowingSave() async throws {
     struct Failure: Error {}
     let store = try await store()
     var changes = await store.changes.makeAsyncIterator()
@@ -205,7 +205,7 @@ import Testing
     #expect(try await changes.nextChanges()?.all.map(\.id.key) == ["1"])
   }
 
-  @Test func everyObserverIsToldUntilItLeaves() async throws {
+  @Test func everyObserverReceivesChanges() async throws {
     let store = try await store()
     let (one, other) = (await store.changes, await store.changes)
     try await store.save { $0[Note.self, "1"].title = "title" }
@@ -220,7 +220,7 @@ import Testing
     withExtendedLifetime((one, other)) {}
   }
 
-  @Test func nothingIsKeptForThoseWhoHaveLeft() async throws {
+  @Test func endedObserverIsForgotten() async throws {
     let store = try await store()
     do {
       var changes = await store.changes.makeAsyncIterator()
@@ -233,14 +233,14 @@ import Testing
     #expect(await store.read { $0.replica.current.formerRecords == nil })
   }
 
-  @Test func itEndsWithTheStore() async throws {
+  @Test func sequencesEndWithStore() async throws {
     var store: ReplicaStore? = try await store()
     var changes = try #require(await store?.changes).makeAsyncIterator()
     _ = try await changes.next()
     let values = try #require(store?.values(of: Note.self, key: "1"))
     try await store?.save { $0[Note.self, "1"].title = "last" }
     store = nil
-    // What was not asked for yet is told first.
+    // Pending changes come before the end.
     #expect(try await changes.nextChanges()?.all.count == 1)
     #expect(try await changes.next() == nil)
     var titles: [String?] = []
@@ -249,7 +249,7 @@ import Testing
   }
 
   /// Keys are compared as bytes.
-  @Test func valuesAreOfOneRecord() async throws {
+  @Test func valuesFollowOneRecord() async throws {
     let store = try await store()
     let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
     var values = store.values(of: Note.self, key: composed).makeAsyncIterator()
@@ -259,7 +259,7 @@ import Testing
     #expect(try await values.next()??.title == "this one")
   }
 
-  @Test func theCurrentValueIsToldOnce() async throws {
+  @Test func currentValueIsDeliveredOnce() async throws {
     var store: ReplicaStore? = try await store()
     let values = try #require(store?.values(of: Note.self, key: "1"))
     let count = Task {
@@ -272,7 +272,7 @@ import Testing
     #expect(try await count.value <= 1)
   }
 
-  @Test func whatIsNotFoldedIsNotTold() async throws {
+  @Test func changesOmitFoldWithoutEffect() async throws {
     let store = try await store()
     try await store.save { $0[Note.self, "1"].log.append(1) }
     #expect(try await store.withReplica { $0.foldLedgers() } == 1)
@@ -283,7 +283,7 @@ import Testing
     #expect(try await changes.nextChanges()?.all.map(\.id.key) == ["2"])
   }
 
-  @Test func valuesBeginWithTheCurrentOne() async throws {
+  @Test func valuesStartWithCurrentOne() async throws {
     let store = try await store()
     var values = store.values(of: Note.self, key: "1").makeAsyncIterator()
     func isMissing() async throws -> Bool {
@@ -292,7 +292,7 @@ import Testing
     #expect(try await isMissing())
     try await store.save { $0[Note.self, "1"].title = "first" }
     #expect(try await values.next()??.title == "first")
-    // Another record is none of its business.
+    // The sequence ignores another record.
     try await store.save { $0[Note.self, "2"].title = "other" }
     try await store.save { $0[Note.self, "1"].title = "second" }
     #expect(try await values.next()??.title == "second")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RejoinStore
 
-/// An observer learns which references start or stop to be shown.
+/// Changes that report references whose record appears or disappears.
 @Suite final class ReferenceObservationTests: StoreSuite {
   private struct Shelf: Entity {
     let name = register("name", of: String.self)
@@ -47,7 +47,7 @@ import Testing
     #expect(jars.map(\.key) == ["1", "2"])
     #expect(jars[0].old?.shelf == nil && jars[0].new?.shelf?.key == "top")
     #expect(jars[1].old?.near == [] && jars[1].new?.near.count == 1)
-    // A record that stays does not change those that refer to it.
+    // A change of an existing record does not affect references to it.
     try await store.save { $0[Shelf.self, "top"].name = "Upper" }
     jars = try await self.jars(&changes)
     #expect(jars.isEmpty)
@@ -60,8 +60,8 @@ import Testing
     #expect(jars.map(\.new?.shelf?.key) == ["top", nil])
   }
 
-  /// The former reference was shown, although its record is gone now.
-  @Test func changedRecordShowsWhatItShowed() async throws {
+  /// The former reference was shown, although its record is deleted now.
+  @Test func changedRecordShowsFormerReference() async throws {
     let store = try await store()
     try await store.save { transaction in
       transaction[Shelf.self, "top"].name = "Top"
@@ -78,7 +78,7 @@ import Testing
     #expect(jars[0].old?.shelf?.key == "top" && jars[0].new?.shelf == nil)
   }
 
-  @Test func referencesThatMoveAreFollowed() async throws {
+  @Test func movedReferencesAreFollowed() async throws {
     let store = try await store()
     var changes = await store.changes.makeAsyncIterator()
     _ = try await changes.next()

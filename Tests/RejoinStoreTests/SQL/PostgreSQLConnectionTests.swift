@@ -8,7 +8,7 @@ import Testing
 
 /// Connections to servers that are silent, refuse or fail.
 ///
-/// A wait without an end would exceed the time limit.
+/// An endless wait would exceed the time limit.
 @Suite(.enabled(if: PostgreSQLStandIn.hasClient), .timeLimit(.minutes(5)))
 struct PostgreSQLConnectionTests {
   private typealias Failure = PostgreSQLStandIn.Failure

@@ -115,7 +115,7 @@ import Testing
   func storeRejectsStatementThatBreaksTransaction(_ sql: String) async throws {
     let store = try await store()
     try await store.save { $0[Note.self, "1"].title = "Milk" }
-    // The store has run some of these statements itself.
+    // The store itself ran some of these statements.
     try await store.save(writing: { connection, changes in
       let error = #expect(throws: SQLError.self) { try connection.run(sql) }
       #expect(error?.code == .misused)
@@ -208,7 +208,7 @@ import Testing
       _ = try replica.save { $0[Note.self, "1"].delete() }
     }
     #expect(try rows() == ["2": "Bread"])
-    // Either both are written or neither.
+    // The record and the table are written together or not at all.
     struct Refused: Error {}
     let before = peer.version
     try peer.save { $0[Note.self, "2"].title = "Butter" }

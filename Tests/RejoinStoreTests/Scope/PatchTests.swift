@@ -7,9 +7,10 @@ import Testing
 
 @testable import RejoinStore
 
-/// Changes of a record that is too large to be written again for each of them.
+/// Changes of a record that is too large to be rewritten by each save.
 @Suite final class PatchTests: StoreSuite {
-  /// A note with a set and a ledger of thousands.
+  /// Returns a store with a note whose set and ledger have thousands of
+  /// elements.
   private func largeNote() throws -> StoredScope {
     let store = try open(path, token: tokenStorage)
     try store.update { replica in
@@ -30,12 +31,13 @@ import Testing
     store.replica.fork(as: DeviceID(8))
   }
 
-  /// What is read of the file.
+  /// Returns the stored state of the file.
   private func rows() throws -> [UInt8]? {
     try StoredScope.read("main", on: SQLiteConnection(opening: path))?.encoded()
   }
 
-  /// How many patches there are, and how many bytes they and the record take.
+  /// Returns the number of patches, and the bytes of the patches and of the
+  /// record.
   private func sizes() throws -> (count: Int64, patches: Int64, record: Int64) {
     let connection = try SQLiteConnection(opening: path)
     func integer(_ sql: String) throws -> Int64 {
@@ -53,7 +55,7 @@ import Testing
     "delete",
     "nothing",
   ])
-  func aSmallChangeIsASmallPatch(_ change: String) throws {
+  func smallChangeWritesSmallPatch(_ change: String) throws {
     let store = try largeNote()
     let whole = try sizes()
     #expect(whole.count == 0 && whole.record > 20_000)
@@ -83,7 +85,7 @@ import Testing
     #expect(try rows() == store.bytes)
   }
 
-  @Test func anUndoingIsASmallPatch() throws {
+  @Test func undoWritesSmallPatch() throws {
     let store = try largeNote()
     let whole = try sizes()
     let report = try store.update { replica in
@@ -100,7 +102,7 @@ import Testing
     #expect(try rows() == store.bytes)
   }
 
-  @Test func aSmallRecordHasNone() throws {
+  @Test func smallRecordHasNoPatch() throws {
     let store = try open(path, token: tokenStorage)
     for i in 0..<3 {
       try store.update { replica in
@@ -114,8 +116,8 @@ import Testing
     #expect(try sizes().count == 0)
   }
 
-  /// A part of a delta has arrived, and the rest has not.
-  @Test func aPatchCanBeAheadOfTheVersion() throws {
+  /// The store receives only a part of a delta.
+  @Test func patchCanBeAheadOfVersion() throws {
     let store = try largeNote()
     let peer = peer(of: store)
     try peer.save { transaction in
@@ -134,7 +136,7 @@ import Testing
     #expect(try open(path, token: tokenStorage).replica.version == version)
   }
 
-  @Test func whatArrivesIsAPatch() throws {
+  @Test func receivedChangeWritesPatch() throws {
     let store = try largeNote()
     let peer = peer(of: store)
     try peer.save { transaction in
@@ -148,9 +150,9 @@ import Testing
     #expect(try rows() == store.bytes)
   }
 
-  /// What cannot be told apart is written with all the rest.
+  /// A change without a separate new part rewrites the whole record.
   @Test(arguments: ["clear", "whole", "ledger", "fold"])
-  func aLargeChangeIsTheRecord(_ change: String) throws {
+  func largeChangeRewritesRecord(_ change: String) throws {
     let store = try largeNote()
     let peer = peer(of: store)
     try store.write("a patch")
@@ -179,12 +181,12 @@ import Testing
       }
     }
     #expect(try sizes().count == 0)
-    // The token is stored after the rows that it is about.
+    // The token is stored after the rows, so they differ until the next update.
     try store.update { _ in }
     #expect(try rows() == store.bytes)
   }
 
-  @Test func manyPatchesBecomeTheRecord() throws {
+  @Test func manyPatchesRewriteRecord() throws {
     var store = try largeNote()
     var counts: [Int64] = []
     for i in 0..<400 {
@@ -197,7 +199,7 @@ import Testing
       let now = try sizes()
       #expect(now.patches <= now.record / 2)
       counts.append(now.count)
-      // Opened again, it goes on with the patches that there are.
+      // A reopened store continues with the existing patches.
       if i % 50 == 20 { store = try open(path, token: tokenStorage) }
     }
     #expect(counts.max() ?? 0 > 50)
@@ -205,11 +207,11 @@ import Testing
     #expect(try rows() == store.bytes)
   }
 
-  /// Two saves of a device under one number: the content changes, and no clock
-  /// does.
+  /// Two saves of a device share a number, so the content changes without a
+  /// clock.
   @Test(
     arguments: [[1, 2], [2, 1]], ["title", "views", "exist", "blocked", "log"])
-  func whatAnotherHistoryBringsIsThere(
+  func contentOfOtherHistoryIsStored(
     _ order: [Int], _ field: String
   ) throws {
     let store = try largeNote()
@@ -218,7 +220,7 @@ import Testing
         for i in 0..<50 { transaction[Note.self, "1"].blocked.insert("\(i)") }
       }
     }
-    // A third device, in two histories.
+    // A third device has two histories.
     let backup = store.replica.fork(as: DeviceID(7)).state
     func history(_ number: Int) throws -> Delta {
       let replica = Replica(
@@ -265,7 +267,7 @@ import Testing
       + "WHERE place = 1) WHERE place = 0",
     "UPDATE rejoin_scope SET patches = 0",
   ])
-  func aPatchThatIsNotAsItWasWrittenIsNamed(_ damage: String) throws {
+  func damagedPatchIsReported(_ damage: String) throws {
     let store = try largeNote()
     try store.write("other", to: "2")
     for tag in ["a", "b"] {

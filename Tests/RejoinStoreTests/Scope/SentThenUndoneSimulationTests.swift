@@ -10,10 +10,10 @@ import _RejoinVerification
 
 /// Three stores send saves of changes that fail afterwards.
 ///
-/// Each save counts once and inserts a tag of its own. Therefore, the count
-/// differs from the number of tags if two saves have one dot.
+/// Each save increments a counter and inserts its own tag. Therefore, the count
+/// differs from the number of tags if two saves share a dot.
 @Suite struct SentThenUndoneSimulationTests {
-  @Test func noDotIsUsedTwice() throws {
+  @Test func dotsAreUsedOnce() throws {
     var (thrown, renewals, reopenings) = (0, 0, 0)
     for seed in 0..<(Tier.isNightly ? 5_000 : 200) as Range<UInt64> {
       var world = try Stores(seed: seed)
@@ -110,7 +110,7 @@ private struct Stores {
   private var tags = 0
   /// The tags of acknowledged saves, and of saves that reached another store.
   private var expected: Set<String> = []
-  /// Messages on their way, with the tag of an unacknowledged save.
+  /// Undelivered messages, with the tag of an unacknowledged save.
   private var letters: [(delta: Delta, tag: String?)] = []
 
   init(seed: UInt64) throws {
@@ -164,7 +164,7 @@ private struct Stores {
       do {
         try store.scope.update { replica in
           let tag = try save(in: replica)
-          // Pulls have devices of their own.
+          // Pulls have their own devices.
           let device = replica.device
           if let delta = replica.delta(since: basis) {
             letter = (delta, tag)

@@ -43,7 +43,7 @@ import Testing
       })
   }
 
-  /// Sends to the peer, which must not find one number with two saves.
+  /// Sends to the peer, which must not report a fork.
   private func send(_ store: StoredScope) throws {
     if let delta = try store.export({ $0.delta(since: peer.version) }) {
       #expect(!peer.apply(delta).hasFaults)
@@ -101,14 +101,14 @@ import Testing
   }
 
   /// The peer sends the save back before the next one.
-  @Test func sentSaveComesBackWithoutAFault() throws {
+  @Test func sentSaveReturnsWithoutFault() throws {
     let store = try storeThatSentAndUndid()
     try receive(store)
     #expect(store.title == "sent")
     try expectNewDevice(store)
   }
 
-  @Test func tablesOfTheAppThrow() throws {
+  @Test func appTablesThrow() throws {
     let store = try open()
     try store.write("first")
     #expect(throws: Refused.self) {
@@ -122,7 +122,7 @@ import Testing
     try store.write("first")
     failing = ["COMMIT"]
     #expect(throws: StoreError.self) { try store.update(saveAndSend) }
-    // The new device could not be written either.
+    // The new device could not be written.
     #expect(store.deviceChange == nil)
     failing = []
     try receive(store)
@@ -150,7 +150,7 @@ import Testing
   }
 
   /// The state before the change is sent, and then the process exits.
-  @Test func exportDoesNotHideTheSentSave() throws {
+  @Test func exportDoesNotHideSentSave() throws {
     let store = try open()
     try store.write("first")
     failing = ["UPDATE"]
@@ -196,7 +196,7 @@ import Testing
   }
 
   /// Without a save, nothing needs another device.
-  @Test func sentStateWithoutSavesKeepsTheDevice() throws {
+  @Test func sentStateWithoutSavesKeepsDevice() throws {
     let store = try open()
     try store.write("first")
     #expect(throws: Refused.self) {

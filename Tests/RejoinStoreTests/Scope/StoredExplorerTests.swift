@@ -3,8 +3,8 @@
 import Testing
 import _RejoinVerification
 
-/// Every interleaving of a few saves and messages, with stores in place of
-/// replicas, whose databases fail.
+/// Every interleaving of a few saves and messages between stores whose
+/// databases fail.
 @Suite struct StoredExplorerTests {
   private static let programs =
     Tier.isNightly
@@ -12,11 +12,11 @@ import _RejoinVerification
     : [ExplorerProgram.creation(.updateWins)]
 
   @Test(arguments: programs)
-  func everyConfigurationIsAsTheOracleSays(
+  func everyConfigurationMatchesOracle(
     _ program: ExplorerProgram
   ) throws {
     var program = program
-    // A store is copied a thousand times as slowly as a replica.
+    // A copy of a store takes a thousand times as long as one of a replica.
     (program.times, program.splits) = ([0], false)
     program.keptMessages = Tier.isNightly ? 1 : 0
     if !Tier.isNightly {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RejoinStore
 
-/// What is kept beside fields, and changes without a save.
+/// Stored data of fields that changes without a save.
 @Suite final class StoredFieldTests: StoreSuite {
   private func reopened() throws -> StoredScope {
     try open(path, token: tokenStorage)
@@ -19,7 +19,7 @@ import Testing
       makeDeviceID: { DeviceID(9) })
   }
 
-  @Test func fieldsThatArriveAreThere() throws {
+  @Test func receivedFieldsSurviveReopening() throws {
     let (store, peer) = (try reopened(), peer())
     try peer.save { $0[Note.self, "1"].title = "theirs" }
     let delta = try #require(peer.delta())
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// The horizon of a large field is stored with its own record.
-  @Test func horizonsAreThere() throws {
+  @Test func horizonsSurviveReopening() throws {
     let store = try reopened()
     try store.write("first", to: "0")
     for i in 0..<3 {
@@ -48,7 +48,7 @@ import Testing
     #expect(try reopened().bytes == store.bytes)
   }
 
-  @Test func foldedLedgersAreThere() throws {
+  @Test func foldedLedgersSurviveReopening() throws {
     let (store, peer) = (try reopened(), peer())
     for i in 1...5 {
       try store.update { replica in

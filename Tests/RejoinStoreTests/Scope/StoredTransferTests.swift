@@ -17,7 +17,7 @@ import Testing
       wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(device) })
   }
 
-  @Test func aTransferGoesOnAfterTheStoreIsOpenedAgain() async throws {
+  @Test func transferContinuesAfterReopening() async throws {
     let phone = try await store("phone.sqlite", 1)
     try await phone.save { transaction in
       for key in ["1", "2", "3"] { transaction[Note.self, key].title = key }
@@ -47,8 +47,8 @@ import Testing
     #expect(one == other)
   }
 
-  /// The records and the prefix are of one transaction.
-  @Test func aPartThatIsNotCommittedLeavesNoPrefix() async throws {
+  /// One transaction writes the records and the prefix.
+  @Test func uncommittedPartLeavesNoPrefix() async throws {
     struct Failure: Error {}
     let phone = try await store("phone.sqlite", 1)
     try await phone.save { transaction in

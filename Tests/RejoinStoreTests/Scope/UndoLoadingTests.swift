@@ -13,7 +13,7 @@ import Testing
     CountingConnection(try SQLiteConnection(opening: path))
   }
 
-  @Test func stepsAreReadAtTheFirstUndo() throws {
+  @Test func firstUndoReadsSteps() throws {
     let scope = try open(path, token: tokenStorage)
     for title in ["Milk", "Bread", "Cheese"] { try scope.rename(title) }
     try scope.undo()
@@ -32,7 +32,7 @@ import Testing
     #expect(again.title == "Milk" && counting.bodyReads.count == 1)
   }
 
-  @Test func openingReadsNoRowOfAnotherScope() throws {
+  @Test func openingReadsOnlyRowsOfItsScope() throws {
     for scope in ["a", "b"] {
       let scope = try open(path, scope: scope, token: TestTokenStorage())
       for title in ["Milk", "Bread"] { try scope.rename(title) }
@@ -80,7 +80,7 @@ import Testing
     #expect(scope.replica.undoHistory == plain.undoHistory)
   }
 
-  @Test func smallSaveCostsTheSameAfterLargeSteps() throws {
+  @Test func largeStepsDoNotRaiseCostOfSmallSave() throws {
     var costs: [(bytes: Int, statements: [String])] = []
     for count in [1, 99] {
       let counting = CountingConnection(

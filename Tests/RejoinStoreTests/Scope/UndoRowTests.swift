@@ -26,7 +26,7 @@ import Testing
     ).faults
   }
 
-  @Test func earliestStepsGiveWayToTheLimit() throws {
+  @Test func limitDropsEarliestSteps() throws {
     let scope = try open(path, token: tokenStorage)
     for i in 0..<60 {
       try scope.rename("\(i) " + String(repeating: "x", count: 100_000))
@@ -45,7 +45,7 @@ import Testing
     #expect(try again.undo() == .nothing)
   }
 
-  @Test func nextUndoAndRedoAreKeptBeyondTheLimit() throws {
+  @Test func nextUndoAndRedoAreKeptBeyondLimit() throws {
     let scope = try open(path, token: tokenStorage)
     let long = String(repeating: "x", count: 5 << 20)
     try scope.rename("Milk")
@@ -65,7 +65,7 @@ import Testing
     #expect(third.title == "Bread")
   }
 
-  @Test func stepsToUndoGiveWayBeforeStepsToRedo() throws {
+  @Test func limitDropsUndoStepsBeforeRedoSteps() throws {
     let connection = try SQLiteConnection(opening: path)
     let scope = try open(path, token: tokenStorage)
     let long = String(repeating: "x", count: 1_000)
@@ -83,7 +83,7 @@ import Testing
       #expect(entries[0] == entries[1])
       return entries[1].map { $0.map { $0.map { String($0) } } }
     }
-    // Undone in the order 7, 6, 5 and 4, so the redo of 4 is the next.
+    // The undos are 7, 6, 5 and 4, so the redo of 4 is the next.
     #expect(try names(100_000).map(\.count) == [4, 4])
     #expect(
       try names(6_850) == [["2", "3"], ["7", "6", "5", "4"]])
@@ -96,7 +96,7 @@ import Testing
     "name = CAST('Bred' AS BLOB)",
     "body = CAST(body || x'00' AS BLOB)",
   ])
-  func damagedRowEmptiesHistoryAtTheFirstUndo(_ damage: String) throws {
+  func damagedRowEmptiesHistoryAtFirstUndo(_ damage: String) throws {
     let scope = try open(path, token: tokenStorage)
     for title in ["Milk", "Bread", "Cheese"] { try scope.rename(title) }
     try run("UPDATE rejoin_undo SET \(damage) WHERE step = 2")
@@ -153,7 +153,7 @@ import Testing
     #expect(try count("count(*)") == 1)
   }
 
-  @Test func stepOfAnotherVersionIsDropped() throws {
+  @Test func stepOfOtherVersionIsDropped() throws {
     let scope = try open(path, token: tokenStorage)
     for title in ["Milk", "Bread"] { try scope.rename(title) }
     let connection = try SQLiteConnection(opening: path)
@@ -180,7 +180,7 @@ import Testing
     #expect(try count("count(*)") == 1)
   }
 
-  @Test func tableOfAnEarlierLayoutIsReplaced() throws {
+  @Test func tableOfEarlierLayoutIsReplaced() throws {
     try open(path, token: tokenStorage).rename("Milk")
     try run("DROP TABLE rejoin_undo")
     try run(

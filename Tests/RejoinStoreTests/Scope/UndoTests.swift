@@ -99,7 +99,7 @@ import Testing
     #expect(await try self.store(as: 2).undoName == "Rename to Milk")
   }
 
-  @Test func historyKeepsTheLastSteps() async throws {
+  @Test func historyKeepsLastSteps() async throws {
     let store = try await store()
     for i in 1...(UndoHistory.limit + 5) {
       try await rename("title \(i)", in: store)
@@ -176,8 +176,9 @@ import Testing
     #expect(await try self.store(as: 2).redoName == "Rename to Bread")
   }
 
-  /// The rows are in the order of the saves, also if the app sets an earlier history.
-  @Test func historyThatIsSetKeepsItsOrder() async throws {
+  /// The app sets an earlier history, but the rows stay in the order of the
+  /// saves.
+  @Test func assignedHistoryKeepsOrder() async throws {
     let store = try await store()
     for title in ["Milk", "Bread", "Cheese"] {
       try await rename(title, in: store)
@@ -194,7 +195,7 @@ import Testing
   }
 
   /// A step that moves to the other stack gets a row there.
-  @Test func stepThatChangesStacksIsWritten() async throws {
+  @Test func movedStepIsWritten() async throws {
     let store = try await store()
     for title in ["Milk", "Bread"] { try await rename(title, in: store) }
     try await store.undo()
@@ -252,9 +253,9 @@ import Testing
   }
 }
 
-/// Views, and what leaves a store.
+/// Views, and exports of a store.
 @Suite final class ExportTests: StoreSuite {
-  @Test func deltaMadeInWithReplicaStoresTheToken() async throws {
+  @Test func deltaInWithReplicaStoresToken() async throws {
     let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
       token: tokenStorage, makeDeviceID: { DeviceID(1) })
@@ -278,7 +279,7 @@ import Testing
   }
 
   @Test(arguments: ["state", "fork", "encoded", "snapshot", "parts"])
-  func everyExportStoresTheToken(_ export: String) throws {
+  func everyExportStoresToken(_ export: String) throws {
     let store = try open(path, token: tokenStorage)
     try store.write("Milk")
     let token = tokenStorage.bytes
@@ -294,7 +295,7 @@ import Testing
     #expect(tokenStorage.bytes != token)
   }
 
-  @Test func tokenThatCannotBeStoredWithholdsTheDelta() throws {
+  @Test func failedTokenWithholdsDelta() throws {
     let store = try open(path, token: tokenStorage)
     tokenStorage.fails = true
     let error = #expect(throws: StoreError.self) {
@@ -312,7 +313,7 @@ import Testing
     #expect(try open(path, token: TestTokenStorage(), as: 2).title == "Milk")
   }
 
-  @Test func deltaKeptBeforeAnErrorStoresTheToken() throws {
+  @Test func deltaBeforeErrorStoresToken() throws {
     struct Refused: Error {}
     let store = try open(path, token: tokenStorage)
     try store.write("Milk")
@@ -340,7 +341,7 @@ import Testing
     #expect(error.contains("`export` must not change the replica"))
   }
 
-  @Test func versionAndDeltaAreOfOneMoment() async throws {
+  @Test func exportedVersionMatchesDelta() async throws {
     let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
       token: tokenStorage, makeDeviceID: { DeviceID(1) })

@@ -256,7 +256,7 @@ import Testing
     _ = try await first.setting("wal_autocheckpoint = 0")
     try await first.save { $0[Note.self, "1"].title = "Milk" }
     _ = try await first.delta(since: ReplicaVersion())
-    // As after a kill, with the main file moved away.
+    // The copy stands for a killed process whose main file was moved.
     try folder.copy("notes.sqlite", to: "killed.sqlite")
     try FileManager.default.copyItem(
       atPath: path + ".token", toPath: folder.file("killed.sqlite.token"))

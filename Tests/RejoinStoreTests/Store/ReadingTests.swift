@@ -8,7 +8,8 @@ import Testing
 
 @testable import RejoinStore
 
-/// A store that cannot be written is opened for reading, and saves when it can.
+/// Stores that cannot be written, which open for reading and save after they
+/// become writable.
 ///
 /// Another process opens it, because a test can have all permissions.
 @Suite(.serialized) final class ReadingTests: StoreSuite {
@@ -92,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func fileWithoutPermission(_ isKilled: Bool) throws {
+  func readOnlyFileIsReadUntilWritable(_ isKilled: Bool) throws {
     try fill(isKilled: isKilled)
     try setPermissions(0o444, file: file)
     for end in ["-wal", "-shm"] where isKilled {
@@ -114,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func folderWithoutPermission(_ isKilled: Bool) throws {
+  func readOnlyFolderIsReadUntilWritable(_ isKilled: Bool) throws {
     try fill(isKilled: isKilled)
     let folder = folder.file("folder")
     for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
@@ -125,14 +126,14 @@ import Testing
     try expectLines(lines, naming: "cannot be written")
   }
 
-  /// As on a full disk.
-  @Test func processThatMayWriteNoFile() throws {
+  /// The limit acts like a full disk.
+  @Test func limitedProcessReadsStore() throws {
     try fill(isKilled: false)
     try expectLines(try run(as: "limited") {}, naming: "SQLite: disk I/O error")
   }
 
   /// The backup lacks a save that was sent.
-  @Test func restoredBackupTakesItsNewDeviceWithTheFirstChange() throws {
+  @Test func restoredBackupTakesNewDeviceAtFirstChange() throws {
     try fill(isKilled: false)
     let store = try open(file, token: TokenFile(beside: file))
     try store.copy(to: path)
@@ -146,7 +147,7 @@ import Testing
       try run(as: "limited") {}, naming: "SQLite: disk I/O error", newDevice: 1)
   }
 
-  @Test func scopeThatWasOpenedMeanwhileIsSuperseded() throws {
+  @Test func openingScopeSupersedesReader() throws {
     try fill(isKilled: false)
     let lines = try run(as: "limited") {
       let other = try open(file, token: TokenFile(beside: file), as: 5)
@@ -155,8 +156,8 @@ import Testing
     #expect(lines.count == 3 && lines[2].hasPrefix("refused Another store"))
   }
 
-  /// The previous writer went on, and its number is the same.
-  @Test func scopeThatWasChangedMeanwhileIsSuperseded() throws {
+  /// The previous writer continues, and its number is unchanged.
+  @Test func changingScopeSupersedesReader() throws {
     try fill(isKilled: false)
     let writer = try open(file, token: TokenFile(beside: file), as: 5)
     // The other process can write files that are shorter than the log is now.
@@ -172,9 +173,9 @@ import Testing
     #expect(again.read { $0[Note.self, "3"]?.title } == "after")
   }
 
-  /// Without a log and in a folder that cannot be written.
+  /// The store has no log, and its folder cannot be written.
   @Test(arguments: ["a b?c%20d#e", "#\u{fe0f}\u{20e3} ?\u{fe0f}", "ä\u{301}"])
-  func pathWithSpecialCharacters(_ name: String) throws {
+  func pathMayHaveSpecialCharacters(_ name: String) throws {
     let path = folder.file(name)
     do {
       let store = try open(path, token: tokenStorage)

@@ -87,7 +87,7 @@ import Testing
       try await store.save { $0[Note.self, "1"].title = "late" }
     }
     try await store.deleteScope()
-    // The other scope goes on, and the deleted one starts again.
+    // The other scope continues, and the deleted one starts again.
     try await other.save { $0[Note.self, "new"].title = "new" }
     let again = try await self.store(as: 3)
     #expect(await again.device == DeviceID(3))
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// The earlier store still exists.
-  @Test func scopeThatIsCreatedAnewIsNotSuperseded() async throws {
+  @Test func recreatedScopeIsNotSuperseded() async throws {
     var earlier: [ReplicaStore] = []
     for i in 1...20 as ClosedRange<UInt64> {
       let store = try await store(as: i)
@@ -115,8 +115,8 @@ import Testing
     }
   }
 
-  /// The scope was created anew before its token could be removed.
-  @Test func laterCallKeepsTheTokenOfANewScope() throws {
+  /// Another store creates the scope again before its token is removed.
+  @Test func laterDeletionKeepsTokenOfNewScope() throws {
     let store = try open(path, token: tokenStorage)
     try store.write("Milk")
     tokenStorage.fails = true
@@ -134,8 +134,8 @@ import Testing
     #expect(tokenStorage.bytes == token)
   }
 
-  /// The scope is created anew under the row number of the deleted one.
-  @Test func earlierStoreOfADeletedScopeIsSuperseded() throws {
+  /// The new scope has the row number of the deleted one.
+  @Test func earlierStoreOfDeletedScopeIsSuperseded() throws {
     let first = try open(path, token: tokenStorage)
     try first.write("Milk")
     let second = try open(path, token: tokenStorage)
@@ -150,7 +150,7 @@ import Testing
   }
 
   /// The process exits after each statement and each access to the token.
-  @Test func interruptedDeletionLeavesTheScopeOrIsMissing() throws {
+  @Test func interruptedDeletionKeepsScopeOrThrowsMissing() throws {
     struct Exited: Error {}
     var (intact, missing) = (0, 0)
     for step in 0... {
@@ -193,7 +193,7 @@ import Testing
     #expect(intact > 5 && missing > 0)
   }
 
-  @Test func tokenThatStaysIsRemovedByTheNextCall() throws {
+  @Test func nextDeletionRemovesLeftToken() throws {
     let store = try open(path, token: tokenStorage)
     try store.write("Milk")
     tokenStorage.fails = true
@@ -225,7 +225,7 @@ import Testing
         wallClock: ManualClock().wallClock, token: tokenStorage,
         makeDeviceID: { DeviceID(2) })
       #expect(store.title == "Milk" && store.deviceChange == nil)
-      // A scope that does not exist is not searched for.
+      // A missing scope needs no search.
       connection.reset()
       _ = try StoredScope(
         "new", on: connection, schema: [Note.self],

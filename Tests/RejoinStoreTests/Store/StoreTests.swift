@@ -10,7 +10,7 @@ import Testing
 @testable import RejoinStore
 
 @Suite final class StoreTests: StoreSuite {
-  @Test func aSaveIsThereWhenTheStoreIsOpenedAgain() async throws {
+  @Test func saveSurvivesReopening() async throws {
     let folder = try Folder()
     func store() async throws -> ReplicaStore {
       try await ReplicaStore(
@@ -30,7 +30,7 @@ import Testing
     #expect(await second.version == first.version)
   }
 
-  @Test func everythingIsThereWhenTheStoreIsOpenedAgain() throws {
+  @Test func stateSurvivesReopening() throws {
     let store = try open(path, token: tokenStorage)
     for i in 1...40 {
       try store.update { replica in
@@ -51,7 +51,7 @@ import Testing
     #expect(again.bytes == store.bytes)
   }
 
-  @Test func eachScopeIsAReplica() throws {
+  @Test func scopesAreSeparateReplicas() throws {
     let (a, b) = (TestTokenStorage(), TestTokenStorage())
     let (one, other) = (
       try open(path, scope: "a", token: a, as: 1),
@@ -65,7 +65,7 @@ import Testing
     #expect(other.title == "yours")
   }
 
-  @Test func whoOpensTheScopeSupersedesTheOneBefore() throws {
+  @Test func laterStoreSupersedesEarlierOne() throws {
     let first = try open(path, token: tokenStorage)
     try first.write("first")
     let second = try open(path, token: tokenStorage)
@@ -75,14 +75,14 @@ import Testing
     try second.write("second")
     #expect(throws: StoreError.superseded) { try first.write("lost") }
     #expect(first.title == "first")
-    // Nor does it keep a token.
+    // The superseded store does not store a token.
     let before = tokenStorage.bytes
     #expect(throws: StoreError.superseded) { try first.export { $0.delta() } }
     #expect(tokenStorage.bytes == before)
     #expect(try open(path, token: tokenStorage).title == "second")
   }
 
-  @Test func aLockedDatabaseIsBusyAndNothingChanges() throws {
+  @Test func lockedDatabaseIsBusyAndUnchanged() throws {
     let store = try open(path, token: tokenStorage)
     try store.write("before")
     let other = try SQLiteConnection(opening: path)
@@ -93,7 +93,7 @@ import Testing
       return
     }
     #expect(store.title == "before")
-    // It is found before anything changes.
+    // The lock is found before the change runs.
     var calls = 0
     #expect(throws: StoreError.self) { try store.update { _ in calls += 1 } }
     #expect(calls == 0)
@@ -102,9 +102,9 @@ import Testing
     #expect(try open(path, token: tokenStorage).title == "after")
   }
 
-  /// At each size that a save of that many notes needs.
-  @Test func aFullDiskUndoesTheSave() throws {
-    // Where the tables just fit or do not, and where the disk is full later.
+  /// The disk becomes full at different sizes.
+  @Test func fullDiskUndoesSave() throws {
+    // The tables barely fit or do not fit, or the disk is full later.
     for pages in Array(12...24) + [30, 40, 60] {
       let path = folder.file("full-\(pages).sqlite")
       let tokenStorage = TestTokenStorage()
@@ -118,7 +118,7 @@ import Testing
           wallClock: ManualClock().wallClock, token: tokenStorage,
           makeDeviceID: { DeviceID(1) })
       } catch {
-        // Too small for the tables; there is nothing.
+        // The disk is too small for the tables.
         #expect(throws: Never.self) { try open(path, token: tokenStorage) }
         continue
       }
@@ -140,7 +140,7 @@ import Testing
           isFull = true
         }
       }
-      // Smaller, and with room again.
+      // The disk has room again.
       try connection.run("PRAGMA max_page_count = 100000")
       #expect(try store.write("fits").dot?.sequence == UInt64(saved + 1))
       let again = try open(path, token: tokenStorage)
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func whatThrowsChangesNothing() throws {
+  @Test func throwingUpdateChangesNothing() throws {
     struct Refused: Error {}
     let store = try open(path, token: tokenStorage)
     try store.write("before")
@@ -167,8 +167,8 @@ import Testing
     #expect(try open(path, token: tokenStorage).bytes == before)
   }
 
-  /// Whatever the store has beside it.
-  @Test func aFailedChangeReadsOnlyWhatItChanged() throws {
+  /// The number of reads does not depend on other records.
+  @Test func failedChangeReadsOnlyChangedRows() throws {
     struct Refused: Error {}
     let connection = CountingConnection(try SQLiteConnection(opening: path))
     let store = try StoredScope(
@@ -208,7 +208,7 @@ import Testing
     #expect(again.deviceChange == nil && again.bytes == store.bytes)
   }
 
-  @Test func aFileThatCannotBeWrittenCanBeRead() throws {
+  @Test func readOnlyFileCanBeRead() throws {
     let store = try open(path, token: tokenStorage)
     try store.write("kept")
     let connection = try SQLiteConnection(opening: path, .reading)
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test func aLaterFormatIsRefused() throws {
+  @Test func openingFutureFormatThrowsNewerFormat() throws {
     try open(path, token: tokenStorage).write("kept")
     let connection = try SQLiteConnection(opening: path)
     try connection.run("UPDATE rejoin_scope SET format = 3")
@@ -233,7 +233,7 @@ import Testing
     }
   }
 
-  @Test func aLaterFormatWithOtherTablesIsNoDamage() throws {
+  @Test func openingFutureTablesThrowsNewerFormat() throws {
     try open(path, token: tokenStorage).write("kept")
     let connection = try SQLiteConnection(opening: path)
     try connection.run("UPDATE rejoin_scope SET format = 4")
@@ -243,14 +243,15 @@ import Testing
     }
   }
 
-  @Test func aMissingFolderIsNamed() throws {
+  @Test func openingInMissingFolderThrowsCannotOpen() throws {
     let error = #expect(throws: (any Error).self) {
       try open(folder.file("none/notes.sqlite"))
     }
     #expect((error as? SQLError)?.code == .cannotOpen)
   }
 
-  /// No kill shows a missing sync, because the system still writes its buffers.
+  /// A kill does not reveal a missing sync, because the system still writes its
+  /// buffers.
   @Test func everyCommitIsSynced() async throws {
     let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
@@ -259,7 +260,7 @@ import Testing
     #expect(try await store.setting("fullfsync") == 1)
   }
 
-  @Test func theAppsTablesAreWrittenWithTheSaveOrNot() async throws {
+  @Test func appTablesAreWrittenOnlyWithSave() async throws {
     struct Refused: Error {}
     let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
@@ -274,7 +275,7 @@ import Testing
     func rows() throws -> Int64? {
       try other.integer("SELECT count(*) FROM search")
     }
-    // The edits fail, then the tables, before and after a statement.
+    // First the edits fail, then the tables, before and after a statement.
     await #expect(throws: Refused.self) {
       try await store.save(writing: index) { transaction in
         transaction[Note.self, "1"].title = "Milk"
@@ -302,8 +303,8 @@ import Testing
       await rows?.encoded() == store.read { $0.replica.current.encoded() })
   }
 
-  /// A save is not interrupted: who cancels a task learns whether it was made.
-  @Test func aCancelledTaskHasSavedOrNot() async throws {
+  /// The caller that cancels a task learns whether the save was made.
+  @Test func cancellationDoesNotInterruptSave() async throws {
     let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
       makeDeviceID: DeviceID.random)

@@ -5,8 +5,8 @@ import RejoinSQL
 
 @testable import Rejoin
 
-/// A server that speaks as much of PostgreSQL's protocol as a test of a
-/// connection needs, on a port of its own.
+/// A server on its own port with the part of PostgreSQL's protocol that the
+/// tests need.
 final class PostgreSQLStandIn: Sendable {
   struct Failure {
     let state: String

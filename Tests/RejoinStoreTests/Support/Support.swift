@@ -16,9 +16,9 @@ struct Note: Entity {
   let log = ledger("log")
 }
 
-/// A token in memory, which can be lost, replaced and be out of reach.
+/// A token in memory, which can be lost, replaced or inaccessible.
 final class TestTokenStorage: TokenStorage, @unchecked Sendable {
-  // Each test has its own, on one thread.
+  // Each test has its own tokenStorage and uses it on one thread.
   var bytes: [UInt8]?
   var fails = false
   struct Failure: Error {}
@@ -50,7 +50,7 @@ final class Folder {
 
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Copies a database with its log, as it is.
+  /// Copies a database with its log.
   func copy(_ name: String, to copy: String) throws {
     for end in ["", "-wal"] {
       try? FileManager.default.removeItem(atPath: file(copy + end))
@@ -63,7 +63,7 @@ final class Folder {
   }
 }
 
-/// Tests with a folder, a database and a token of their own.
+/// A suite whose tests have their own folder, database and token.
 class StoreSuite {
   let folder: Folder
   let tokenStorage = TestTokenStorage()
@@ -72,7 +72,7 @@ class StoreSuite {
   init() throws { folder = try Folder() }
 }
 
-/// A connection that counts the rows that are read, and lists what is run.
+/// A connection that counts the rows that it reads and lists its statements.
 final class CountingConnection: SQLConnection {
   private let connection: any SQLConnection
   var rows = 0
@@ -81,7 +81,7 @@ final class CountingConnection: SQLConnection {
   var roundTrips = 0
   /// The number of bytes in the values of the statements that write.
   var writtenBytes = 0
-  /// Statements whose answer is lost, although they were carried out.
+  /// Statements that run but lose their answer.
   var lost: Set<String> = []
   var dialect: SQLDialect { connection.dialect }
   var isIdle: Bool { connection.isIdle }
@@ -95,7 +95,7 @@ final class CountingConnection: SQLConnection {
     }
   }
 
-  /// Forgets what was counted.
+  /// Resets the counts.
   func reset() {
     (rows, statements, roundTrips, writtenBytes) = (0, [], 0, 0)
   }
@@ -159,7 +159,7 @@ extension StoredScope {
   var bytes: [UInt8] { replica.state.encoded() }
 }
 
-/// Expects that a store is said to be damaged.
+/// Expects that opening throws an error for a damaged store.
 func expectDamaged(_ damage: String, _ open: () throws -> StoredScope) {
   let error = #expect(throws: StoreError.self) { try open() }
   guard case .damaged = error else {

@@ -6,7 +6,7 @@ import Testing
 /// Runs a checker over some seeds.
 typealias Check = (Range<UInt64>) throws(LawFailure) -> LawChecks
 
-/// What a checker complains of, if anything.
+/// Returns the failure that a checker finds, or `nil`.
 func failure(seeds: Range<UInt64> = 0..<300, _ check: Check) -> LawFailure? {
   do throws(LawFailure) {
     _ = try check(seeds)
@@ -16,8 +16,8 @@ func failure(seeds: Range<UInt64> = 0..<300, _ check: Check) -> LawFailure? {
   }
 }
 
-/// Expects that a law is broken, that few steps show it, and that the seed in the
-/// failure repeats it to the letter.
+/// Expects that a law is broken in few steps, and that the failure's seed
+/// repeats it exactly.
 func expect(
   _ law: LatticeLaw, brokenIn steps: Int,
   sourceLocation: SourceLocation = #_sourceLocation, _ check: Check

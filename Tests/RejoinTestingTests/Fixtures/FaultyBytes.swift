@@ -3,36 +3,35 @@
 import Rejoin
 import RejoinTesting
 
-/// The greatest number of each name, of which the very greatest says that the name
-/// is gone.
+/// The greatest number of each name.
 ///
-/// Its bytes are how many names there are, and each with its number as a varint, in
-/// order.
+/// The maximum number marks a removed name. The bytes are the count of names,
+/// and each name with its number as a varint, in order.
 struct FaultyBytes: Lattice {
   enum Fault: CaseIterable {
     /// Numbers are written in seven bits.
     case lossy
-    /// The names are in the order in which they came.
+    /// The names are in the order of their arrival.
     case arrivalOrder
     /// The names are in the order of the dictionary.
     case dictionaryOrder
-    /// Names that are gone are not written, nor compared.
+    /// Removed names are neither written nor compared.
     case forgetsRemovals
-    /// Another byte tells how often was merged.
+    /// Another byte counts merges.
     case countsMerges
-    /// Another byte tells how often was read.
+    /// Another byte counts readings.
     case countsReadings
-    /// What follows is not looked at.
+    /// Trailing bytes are ignored.
     case trailingBytes
-    /// A number may end in zeros that say nothing.
+    /// A number may end in redundant zeros.
     case longNumbers
-    /// What is missing is zero.
+    /// Missing bytes count as zero.
     case missingIsZero
     /// Names may be in any order, and twice.
     case anyOrder
-    /// Nothing that was written can be read.
+    /// Written bytes cannot be read.
     case refusesAll
-    /// There are values that cannot be written.
+    /// Some values cannot be written.
     case throwsErrors
   }
 
@@ -69,7 +68,7 @@ struct FaultyBytes: Lattice {
     return delta
   }
 
-  /// What is compared.
+  /// The compared part.
   fileprivate var visible: [UInt8: UInt64] {
     fault == .forgetsRemovals
       ? numbers.filter { $0.value < Self.gone } : numbers

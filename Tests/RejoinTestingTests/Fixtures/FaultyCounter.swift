@@ -3,16 +3,16 @@
 import Rejoin
 import RejoinTesting
 
-/// A counter with a number and a sum for each device, and ways to get it wrong.
+/// A counter with a number and a sum for each device, and its faults.
 struct FaultyCounter: Lattice, Hashable {
   enum Fault: CaseIterable {
     /// The greater sum stays, not the later one.
     case maximumOfSums
-    /// A reset's delta adds the negative of what is shown.
+    /// A reset's delta adds the negative of the shown count.
     case resetIsNegative
-    /// The numbers are added where clocks are merged.
+    /// Merging clocks adds their numbers.
     case addsClocks
-    /// The number in a delta is taken to mean that all before it have arrived.
+    /// A number in a delta counts as proof that all earlier changes arrived.
     case clockAsReceived
   }
 

@@ -3,14 +3,14 @@
 import Rejoin
 import RejoinTesting
 
-/// A set that only grows, kept as a list, and ways to compare it wrongly.
+/// A grow-only set that is stored as a list, and faults of its comparisons.
 struct FaultyList: Lattice {
   enum Fault: CaseIterable {
     /// Equality depends on the order of arrival.
     case equalityByArrival
     /// Equal lists hash differently.
     case hashByArrival
-    /// Equality is that of the beginning.
+    /// A list equals every list that contains its elements.
     case oneSidedEquality
   }
 

@@ -3,13 +3,12 @@
 import Rejoin
 import RejoinTesting
 
-/// A register that keeps concurrent writes, and ways to lose some of them.
+/// A register that keeps concurrent writes, and faults that lose some of them.
 struct FaultyRegister: Lattice, Hashable {
   enum Fault: CaseIterable {
-    /// A merge keeps only the sibling that is shown.
+    /// A merge keeps only the shown sibling.
     case prunesLosers
-    /// A merge keeps the dots of the siblings that are not shown, without their
-    /// values.
+    /// A merge keeps the dots of the other siblings without their values.
     case dropsPayloads
   }
 
@@ -30,7 +29,7 @@ struct FaultyRegister: Lattice, Hashable {
       theirs[$0.key] != nil || !other.seen.contains($0.key)
     }
     for (dot, write) in theirs {
-      // Nothing is more than a value that was dropped.
+      // Any value is greater than a dropped one.
       if let present = siblings[dot] {
         siblings[dot]?.value = max(present.value ?? -1, write.value ?? -1)
         if siblings[dot]?.value == -1 { siblings[dot]?.value = nil }

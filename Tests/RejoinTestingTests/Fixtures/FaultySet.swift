@@ -3,17 +3,16 @@
 import Rejoin
 import RejoinTesting
 
-/// An add-wins set of numbers, small enough to be seen through, and ways to get
-/// it wrong.
+/// A small add-wins set of numbers, and its faults.
 struct FaultySet: Lattice, Hashable {
   enum Fault: CaseIterable {
-    /// Where both sides hold an element, all of its dots stay.
+    /// All dots of an element stay if both sides contain it.
     case unionOfDots
-    /// The delta of a removal carries no dot.
+    /// The delta of a removal contains no dot.
     case removalWithoutDot
-    /// The delta of an insertion has not seen what it superseded.
+    /// The delta of an insertion lacks the dots that it superseded.
     case forgetsContext
-    /// The delta has seen all that its author had.
+    /// The delta claims all dots that its author saw.
     case claimsContext
   }
 

@@ -3,28 +3,28 @@
 import Rejoin
 import RejoinTesting
 
-/// The smallest lattices there are, and ways in which they are none.
+/// A minimal lattice, and faults that break its laws.
 struct FaultyValue: Lattice, Hashable {
   enum Fault: CaseIterable {
-    /// Of two values that were set at the same time, the last to arrive stays.
+    /// If two values have equal times, the last to arrive stays.
     case tiesByArrival
     /// Merging adds.
     case sums
-    /// Merging adds, and a delta is what is to be added.
+    /// Merging adds, and a delta is the difference.
     case sumsDifferences
-    /// Merging takes the middle.
+    /// Merging takes the average.
     case averages
     /// Merging keeps the greater value, though a change may lower it.
     case maximumOfValues
-    /// Merging copies whose value it is.
+    /// Merging copies the owner of the value.
     case copiesIdentity
-    /// The delta is what was added, not what there is now.
+    /// The delta is the difference, not the new value.
     case saysDifference
-    /// The delta says more than the change did.
+    /// The delta contains more than the change.
     case saysTooMuch
     /// A change has no effect.
     case changesNothing
-    /// Now and then a change throws.
+    /// Some changes throw.
     case throwsErrors
   }
 
@@ -53,7 +53,7 @@ struct FaultyValue: Lattice, Hashable {
     }
   }
 
-  /// Keeps the later value, and of two at the same time the greater.
+  /// Keeps the later value, or the greater one of two values with equal times.
   private mutating func joinLater(_ other: FaultyValue) {
     if (time, value) < (other.time, other.value) {
       (time, value) = (other.time, other.value)

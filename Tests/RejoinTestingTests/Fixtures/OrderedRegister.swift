@@ -3,14 +3,14 @@
 import Rejoin
 import RejoinTesting
 
-/// A register that keeps the greatest write, by a sound order or by the one that
-/// comes to mind first.
+/// A register that keeps the greatest write, by a sound or by an intransitive
+/// order.
 struct OrderedRegister: Lattice, Hashable {
   enum Fault: CaseIterable {
-    /// The vector clock decides; then the wall clock, then the device.
+    /// The vector clock decides first, then the wall clock, then the device.
     ///
-    /// That is not transitive: B@10 comes after A@30, whose write it has seen;
-    /// C@20 comes after B@10, and A@30 after C@20.
+    /// The order is not transitive. B@10 comes after A@30, because it saw that
+    /// write. C@20 comes after B@10, and A@30 comes after C@20.
     case clockFirst
   }
 
@@ -43,7 +43,8 @@ struct OrderedRegister: Lattice, Hashable {
     value = random.number(below: 100)
     clock[device] += 1
     let now = random.timestamp()
-    // A sound order of time alone must follow what was seen.
+    // An order by time is sound only if a write is later than those that it
+    // saw.
     let isLate = fault == nil && now <= time
     time = isLate ? Timestamp(rawValue: time.rawValue + 1) : now
     self.device = device

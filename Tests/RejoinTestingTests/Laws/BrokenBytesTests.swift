@@ -23,7 +23,7 @@ import Testing
       (.missingIsZero, .canonicalBytes, 0), (.anyOrder, .canonicalBytes, 2),
       (.refusesAll, .roundTrip, 0), (.throwsErrors, .roundTrip, 3),
     ] as [(FaultyBytes.Fault, LatticeLaw, Int)])
-  func bytesThatSayTooMuchOrTooLittle(
+  func faultyBytesBreakLaws(
     _ fault: FaultyBytes.Fault, _ law: LatticeLaw, _ steps: Int
   ) throws {
     try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
@@ -31,8 +31,8 @@ import Testing
     }
   }
 
-  /// Every process has other orders, so that the steps to it differ.
-  @Test func bytesInTheOrderOfADictionary() {
+  /// Every process has other orders, so the number of steps differs.
+  @Test func dictionaryOrderBreaksLaw() {
     let failure = failure { seeds throws(LawFailure) in
       try check(.dictionaryOrder, seeds)
     }
@@ -40,13 +40,13 @@ import Testing
     #expect(laws.contains(failure?.law))
   }
 
-  @Test func bytesThatAreWell() throws {
+  @Test func soundBytesKeepLaws() throws {
     let checks = try check(nil, 0..<300)
     #expect(checks.scripts == 300)
     #expect(checks.cases > 300 * 100)
   }
 
-  @Test func theFailureShowsBytes() {
+  @Test func failureShowsBytes() {
     let failure = failure { seeds throws(LawFailure) in
       try check(.longNumbers, seeds)
     }
@@ -60,7 +60,7 @@ import Testing
     #expect(last == "replay with checkEncoding(…, seeds: 20..<21)")
   }
 
-  @Test func changesWithoutEffectProveNothing() {
+  @Test func changesWithoutEffectFail() {
     let failure = failure { seeds throws(LawFailure) in
       try checkEncoding(
         from: FaultyBytes(), seeds: seeds, encode: { try $0.encoded() },

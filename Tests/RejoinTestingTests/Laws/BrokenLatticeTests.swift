@@ -3,10 +3,10 @@
 import RejoinTesting
 import Testing
 
-/// A checker that accepts a broken lattice is blind.
+/// The checkers must reject broken lattices.
 ///
-/// Every fixture must be rejected by the law that it breaks, in the fewest steps
-/// that show it; its sound twin must be accepted.
+/// Each fixture must fail the law that it breaks, in the fewest steps.
+/// `SoundLatticeTests` checks the fixtures without faults.
 @Suite struct BrokenLatticeTests {
   @Test(
     arguments: [
@@ -14,7 +14,7 @@ import Testing
       (.averages, .associative, 1), (.maximumOfValues, .inflationary, 1),
       (.copiesIdentity, .commutative, 1),
     ] as [(FaultyValue.Fault, LatticeLaw, Int)])
-  func valuesThatDoNotJoin(
+  func faultyJoinsBreakLaws(
     _ fault: FaultyValue.Fault, _ law: LatticeLaw, _ steps: Int
   ) throws {
     try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
@@ -30,7 +30,7 @@ import Testing
       (.saysTooMuch, .delta, 1),
       (.throwsErrors, .accepted, 1),
     ] as [(FaultyValue.Fault, LatticeLaw, Int)])
-  func valuesWhoseDeltasAreWrong(
+  func faultyDeltasBreakLaws(
     _ fault: FaultyValue.Fault, _ law: LatticeLaw, _ steps: Int
   ) throws {
     try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
@@ -45,7 +45,7 @@ import Testing
       (.unionOfDots, .inflationary, 2), (.removalWithoutDot, .delta, 1),
       (.forgetsContext, .delta, 2), (.claimsContext, .delta, 2),
     ] as [(FaultySet.Fault, LatticeLaw, Int)])
-  func setsThatLoseOrKeepTooMuch(
+  func faultySetsBreakLaws(
     _ fault: FaultySet.Fault, _ law: LatticeLaw, _ steps: Int
   ) throws {
     try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
@@ -59,7 +59,7 @@ import Testing
     arguments: [
       (.prunesLosers, .associative, 3), (.dropsPayloads, .associative, 3),
     ] as [(FaultyRegister.Fault, LatticeLaw, Int)])
-  func registersThatLoseSiblings(
+  func faultyRegistersBreakLaws(
     _ fault: FaultyRegister.Fault, _ law: LatticeLaw, _ steps: Int
   ) throws {
     try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func clockThenTimeThenDeviceIsNoOrder() throws {
+  @Test func clockFirstOrderIsNotAssociative() throws {
     try expect(.associative, brokenIn: 3) { seeds throws(LawFailure) in
       try checkLattice(from: OrderedRegister(.clockFirst), seeds: seeds) {
         $0.change($1, &$2)
@@ -82,7 +82,7 @@ import Testing
       (.maximumOfSums, .inflationary, 2), (.resetIsNegative, .delta, 2),
       (.addsClocks, .idempotent, 1),
     ] as [(FaultyCounter.Fault, LatticeLaw, Int)])
-  func countersThatCountWrong(
+  func faultyCountersBreakLaws(
     _ fault: FaultyCounter.Fault, _ law: LatticeLaw, _ steps: Int
   ) throws {
     try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func aDeltaIsNotAllThatWentBefore() throws {
+  @Test func deltaDoesNotCoverEarlierChanges() throws {
     try expect(.anyOrder, brokenIn: 2) { seeds throws(LawFailure) in
       try checkDelta(from: FaultyCounter(.clockAsReceived), seeds: seeds) {
         $0.change($1, &$2)
@@ -105,7 +105,7 @@ import Testing
       (.equalityByArrival, .canonical, 2), (.hashByArrival, .hashing, 2),
       (.oneSidedEquality, .equality, 1),
     ] as [(FaultyList.Fault, LatticeLaw, Int)])
-  func listsThatCompareWrongly(
+  func faultyEqualityBreaksLaws(
     _ fault: FaultyList.Fault, _ law: LatticeLaw, _ steps: Int
   ) throws {
     try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func changesWithoutEffectProveNothing() {
+  @Test func changesWithoutEffectFail() {
     let found = failure { seeds throws(LawFailure) in
       try checkLattice(from: FaultyValue(.changesNothing), seeds: seeds) {
         try $0.change($1, &$2)

@@ -20,7 +20,7 @@ extension Card {
   }
 }
 
-@Test func cardKeepsTheLawsOfBytes() throws {
+@Test func cardKeepsLawsOfBytes() throws {
   try checkEncoding(
     from: Card(), encode: { try $0.encoded() },
     decode: { try Card(decoding: $0) }

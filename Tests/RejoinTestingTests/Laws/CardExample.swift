@@ -16,7 +16,7 @@ struct Card: Lattice, Hashable, Codable {
   }
 }
 
-@Test func cardKeepsTheLaws() throws {
+@Test func cardKeepsLaws() throws {
   try checkLaws(from: Card()) { card, me, random in
     let name = card.name.write("Ada", on: me, at: random.timestamp())
     let tags = card.tags.insert(random.pick(["a", "b"]), on: me)

@@ -5,7 +5,7 @@ import Rejoin
 import RejoinTesting
 import Testing
 
-/// A card whose merge takes one part as it comes.
+/// A card whose merge replaces one part.
 private struct ForgetfulCard: Lattice, Hashable {
   var card = Card()
   let part: Int
@@ -22,26 +22,26 @@ private struct ForgetfulCard: Lattice, Hashable {
   }
 }
 
-/// The examples of the article are compiled and print what it says.
+/// Compiles the examples of the article and checks their output.
 @Suite struct CardExampleTests {
   @Test(arguments: ["CardExample", "CardBytesExample"])
-  func isAnExampleOfTheArticle(_ name: String) throws {
+  func articleContainsExample(_ name: String) throws {
     let example = try text("Tests/RejoinTestingTests/Laws/\(name).swift")
     let code = try #require(example.range(of: "import "))
     #expect(try article().contains(example[code.lowerBound...]))
   }
 
   /// The laws of three types take five lines.
-  @Test func takesFiveLines() throws {
+  @Test func lawsTakeFiveLines() throws {
     let example = try text("Tests/RejoinTestingTests/Laws/CardExample.swift")
     let test = try #require(example.range(of: "  try checkLaws"))
     let lines = example[test.lowerBound...].split(separator: "\n")
     #expect(lines.count == 5 + 1)
   }
 
-  /// The changes of the example leave no part of it unchecked.
+  /// The changes of the example check every part of a card.
   @Test(arguments: 0..<3)
-  func aForgottenPartIsNoticed(part: Int) {
+  func checkDetectsForgottenPart(part: Int) {
     let failure = failure { seeds throws(LawFailure) in
       try checkLaws(from: ForgetfulCard(part), seeds: seeds) {
         state, me, random in
@@ -56,7 +56,7 @@ private struct ForgetfulCard: Lattice, Hashable {
     #expect(failure != nil)
   }
 
-  @Test func theFailureIsTheOneOfTheArticle() throws {
+  @Test func articleContainsFailure() throws {
     let failure = failure { seeds throws(LawFailure) in
       try checkLattice(from: OrderedRegister(.clockFirst), seeds: seeds) {
         $0.change($1, &$2)

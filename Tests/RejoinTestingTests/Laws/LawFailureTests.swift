@@ -7,9 +7,9 @@ import Testing
 private let phone = DeviceID(high: 0x41 << 56, low: 0)
 
 @Suite struct LawFailureTests {
-  /// What a developer reads must say what is wrong, how it came about, and how to
-  /// see it again.
-  @Test func aFailureSaysHowToReplayIt() {
+  /// The description shows the fault, the steps that lead to it, and how to
+  /// repeat it.
+  @Test func failureShowsStepsAndReplay() {
     let failure = failure { seeds throws(LawFailure) in
       try checkLattice(from: OrderedRegister(.clockFirst), seeds: seeds) {
         $0.change($1, &$2)
@@ -37,7 +37,7 @@ private let phone = DeviceID(high: 0x41 << 56, low: 0)
       ])
   }
 
-  @Test func aCounterIsShownByItsParts() throws {
+  @Test func failureShowsPartsOfCounter() throws {
     let failure = failure { _ throws(LawFailure) in
       try checkDelta(samples: [PNCounter()]) { counter in
         try counter.increment(by: 0, on: phone)
@@ -50,7 +50,7 @@ private let phone = DeviceID(high: 0x41 << 56, low: 0)
         + "increments: 0, decrements: 0)], canceled: [])")
   }
 
-  @Test func textAndPartsOfEveryKind() {
+  @Test func failureShowsPartsOfEveryKind() {
     let failure = failure { _ throws(LawFailure) in
       try checkLattice(samples: [Parts()])
     }
@@ -61,7 +61,7 @@ private let phone = DeviceID(high: 0x41 << 56, low: 0)
   }
 }
 
-/// A value with parts of every kind, that is nothing merged with itself.
+/// A value with parts of every kind, whose merge is not idempotent.
 private struct Parts: Lattice, Hashable {
   enum Choice: Hashable {
     case neither

@@ -5,7 +5,7 @@ import RejoinTesting
 import Testing
 
 @Suite struct LibraryBytesTests {
-  @Test func vectorClock() throws {
+  @Test func vectorClockKeepsLawsOfBytes() throws {
     let checks = try checkEncoding(
       from: VectorClock(), seeds: 0..<300, encode: { $0.encoded() },
       decode: { try VectorClock(decoding: $0) }

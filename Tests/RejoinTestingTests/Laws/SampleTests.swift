@@ -4,7 +4,7 @@ import Rejoin
 import RejoinTesting
 import Testing
 
-/// Checks over given values.
+/// Checks of given values.
 @Suite struct SampleTests {
   private func values(
     _ fault: FaultyValue.Fault?, _ count: Int
@@ -24,7 +24,7 @@ import Testing
     return list
   }
 
-  @Test func everyChoiceOfSamplesIsTried() throws {
+  @Test func checkTriesEveryChoiceOfSamples() throws {
     let samples = try values(nil, 4)
     #expect(try checkLattice(samples: samples).cases == 4 + 16 + 64)
     #expect(try checkLattice(samples: samples).scripts == 0)
@@ -36,12 +36,12 @@ import Testing
     #expect(try checkEquality(samples: samples).cases == 16 + 64 * 6)
   }
 
-  @Test func noSamplesAreNoCases() throws {
+  @Test func emptySamplesHaveNoCases() throws {
     #expect(try checkLattice(samples: [VectorClock]()).cases == 0)
     #expect(try checkEquality(samples: [VectorClock]()).cases == 0)
   }
 
-  @Test func theSamplesThatBreakALawAreShown() throws {
+  @Test func failureShowsSamplesThatBreakLaw() throws {
     let samples = try values(.tiesByArrival, 2)
     let failure = failure { _ throws(LawFailure) in
       try checkLattice(samples: samples)
@@ -53,7 +53,7 @@ import Testing
     #expect(failure?.description.contains("replay") == false)
   }
 
-  @Test func aWrongDeltaIsShown() throws {
+  @Test func failureShowsWrongDelta() throws {
     let samples = try values(.saysTooMuch, 2)
     let failure = failure { _ throws(LawFailure) in
       try checkDelta(samples: samples) { value in
@@ -65,7 +65,7 @@ import Testing
     #expect(failure?.exhibits.map(\.name) == ["a", "δ", "a ⊔ δ", "m(a)"])
   }
 
-  @Test func aChangeThatThrowsIsShown() throws {
+  @Test func failureShowsThrownError() throws {
     let failure = failure { _ throws(LawFailure) in
       try checkDelta(samples: [VectorClock()]) { _ in
         throw FaultyValue.Refused()
@@ -80,7 +80,7 @@ import Testing
       (.equalityByArrival, .canonical), (.hashByArrival, .hashing),
       (.oneSidedEquality, .equality),
     ] as [(FaultyList.Fault, LatticeLaw)])
-  func samplesThatCompareWrongly(
+  func faultyEqualityBreaksLaws(
     _ fault: FaultyList.Fault, _ law: LatticeLaw
   ) {
     let both = list(fault, seed: 1).merging(list(fault, seed: 2))

@@ -4,15 +4,15 @@
 import Testing
 
 @Suite struct ShrinkingTests {
-  @Test func whatDoesNotMatterIsTakenOut() {
+  @Test func shrinkingRemovesIrrelevantElements() {
     let shrunk = Array(0..<100).shrunk { part in
       Set(part).isSuperset(of: [7, 50, 51, 99])
     }
     #expect(shrunk == [7, 50, 51, 99])
   }
 
-  /// An element that can go only after a later one has gone.
-  @Test func whatCanGoLaterIsTriedAgain() {
+  /// Each element can be removed only after the later ones.
+  @Test func shrinkingRetriesEarlierElements() {
     for count in 1...20 {
       let shrunk = Array(0..<count).shrunk { part in
         !part.isEmpty && part == Array(0..<part.count)
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func theOriginalStaysWhereNothingCanGo() {
+  @Test func shrinkingKeepsIrreducibleArray() {
     #expect([1, 2, 3].shrunk { _ in false } == [1, 2, 3])
     #expect([Int]().shrunk { _ in false } == [])
   }

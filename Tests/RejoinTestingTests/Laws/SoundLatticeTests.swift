@@ -3,7 +3,7 @@
 import RejoinTesting
 import Testing
 
-/// The sound twins of the broken lattices.
+/// The fixtures of the broken lattices, without faults.
 @Suite struct SoundLatticeTests {
   private func expectSound(_ check: Check) throws {
     let checks = try check(0..<300)
@@ -11,7 +11,7 @@ import Testing
     #expect(checks.cases > 300 * 20)
   }
 
-  @Test func value() throws {
+  @Test func valueKeepsLaws() throws {
     try expectSound { seeds throws(LawFailure) in
       try checkLaws(from: FaultyValue(), seeds: seeds) {
         try $0.change($1, &$2)
@@ -19,13 +19,13 @@ import Testing
     }
   }
 
-  @Test func set() throws {
+  @Test func setKeepsLaws() throws {
     try expectSound { seeds throws(LawFailure) in
       try checkLaws(from: FaultySet(), seeds: seeds) { $0.change($1, &$2) }
     }
   }
 
-  @Test func register() throws {
+  @Test func registerKeepsLaws() throws {
     try expectSound { seeds throws(LawFailure) in
       try checkLaws(from: FaultyRegister(), seeds: seeds) {
         $0.change($1, &$2)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func orderedRegister() throws {
+  @Test func orderedRegisterKeepsLaws() throws {
     try expectSound { seeds throws(LawFailure) in
       try checkLaws(from: OrderedRegister(), seeds: seeds) {
         $0.change($1, &$2)
@@ -41,13 +41,13 @@ import Testing
     }
   }
 
-  @Test func counter() throws {
+  @Test func counterKeepsLaws() throws {
     try expectSound { seeds throws(LawFailure) in
       try checkLaws(from: FaultyCounter(), seeds: seeds) { $0.change($1, &$2) }
     }
   }
 
-  @Test func list() throws {
+  @Test func listKeepsLaws() throws {
     try expectSound { seeds throws(LawFailure) in
       try checkLaws(from: FaultyList(), seeds: seeds) { $0.change($1, &$2) }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A stand-in for Core Data, to test the policy on platforms without Core Data.
-// It has Apple's names and signatures, as far as the policy needs them.
+// It contains Apple's names and signatures that the policy needs.
 
 import Foundation
 

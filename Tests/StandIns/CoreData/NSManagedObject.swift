@@ -114,7 +114,7 @@ open class NSManagedObject: NSObject {
       ? NSOrderedSet(array: objects) : Set(objects) as Any
   }
 
-  /// What a relationship refers to.
+  /// Returns the objects of a relationship.
   func objects(_ name: String) -> [NSManagedObject] {
     NSManagedObject.objects(in: values[name])
   }
@@ -129,7 +129,8 @@ open class NSManagedObject: NSObject {
     }
   }
 
-  /// The values when the object was fetched or saved; `NSNull` for `nil`.
+  /// Returns the values when the object was fetched or saved, with `NSNull` for
+  /// `nil`.
   open func committedValues(forKeys keys: [String]?) -> [String: Any] {
     let names = Array(entity.attributesByName.keys) + toOneNames
     return Dictionary(
@@ -150,7 +151,7 @@ open class NSManagedObject: NSObject {
     entity.relationshipsByName.values.filter { !$0.isToMany }.map(\.name)
   }
 
-  /// The names of the properties that differ from when they were fetched.
+  /// The names of the properties that changed since they were fetched.
   var changedNames: [String] {
     (Array(entity.attributesByName.keys) + toOneNames).filter {
       !isSame(row[$0], snapshot[$0])
@@ -160,7 +161,7 @@ open class NSManagedObject: NSObject {
   var isUpdated: Bool { !isInserted && !isDeleted && !changedNames.isEmpty }
 }
 
-/// Whether two values of a property are equal.
+/// Returns whether two values of a property are equal.
 func isSame(_ a: Any?, _ b: Any?) -> Bool {
   switch (a, b) {
   case (nil, nil): true

@@ -7,7 +7,7 @@ public final class Store {
   struct Row {
     var values: [String: Any]
     var version: Int
-    /// What ordered and many-to-many relationships refer to.
+    /// The objects of ordered and many-to-many relationships.
     var toMany: [String: [NSManagedObjectID]]
   }
 
@@ -43,7 +43,7 @@ open class NSManagedObjectContext: NSObject {
 
   var registered: [NSManagedObject] { order.compactMap { objects[$0] } }
 
-  /// The object with an ID, which is fetched if it is not in the context.
+  /// Returns the object with an ID, and fetches it if it is not in the context.
   open func object(with id: NSManagedObjectID) -> NSManagedObject {
     if let object = objects[id] { return object }
     let object = NSManagedObject(id.entity, id, in: self)
@@ -52,7 +52,7 @@ open class NSManagedObjectContext: NSObject {
     return object
   }
 
-  /// Marks an object as deleted; a new one is removed at once.
+  /// Marks an object as deleted, or removes it if it is new.
   open func delete(_ object: NSManagedObject) {
     if object.isDeleted { return }
     object.isDeleted = true
@@ -72,8 +72,8 @@ open class NSManagedObjectContext: NSObject {
     object.managedObjectContext = nil
   }
 
-  /// Discards an object's edits and reads its row; without a row, the object is
-  /// removed.
+  /// Discards an object's edits and reads its row, or removes the object if the
+  /// row was deleted.
   open func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     guard let row = store.rows[object.objectID] else {
       object.isDeleted = true
@@ -196,7 +196,7 @@ extension NSManagedObjectContext {
     return conflicts
   }
 
-  /// Whether the context does not delete a row or give it another key.
+  /// Returns whether the context neither deletes a row nor changes its key.
   private func isStillSo(
     _ id: NSManagedObjectID, _ keys: [String], _ object: NSManagedObject
   ) -> Bool {
@@ -214,7 +214,7 @@ extension NSManagedObjectContext {
 }
 
 extension Store {
-  /// The IDs of an entity's rows.
+  /// Returns the IDs of an entity's rows.
   public func identities(
     of entity: NSEntityDescription
   ) -> [NSManagedObjectID] {

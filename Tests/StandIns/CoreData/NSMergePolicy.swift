@@ -11,7 +11,9 @@ open class NSMergeConflict: NSObject {
   public let newVersionNumber: Int
   public let oldVersionNumber: Int
 
-  /// Creates a conflict; without a row, the row was deleted.
+  /// Creates a conflict.
+  ///
+  /// Without a row, the row was deleted.
   init(
     _ object: NSManagedObject, _ row: (version: Int, values: [String: Any])?,
     isOfCache: Bool
@@ -68,7 +70,7 @@ public let NSManagedObjectConstraintMergeError = 133_021
 
 /// A merge policy.
 ///
-/// Conflicts that a subclass has resolved are left as they are.
+/// Conflicts that a subclass resolved stay unchanged.
 open class NSMergePolicy: NSObject {
   public let mergeType: NSMergePolicyType
 
@@ -105,7 +107,8 @@ open class NSMergePolicy: NSObject {
   /// If objects still share a key, the new one replaces the one in the
   /// database.
   ///
-  /// If the database has none, there is no rule which to keep, and this throws.
+  /// If no object of the database has the key, this throws because no rule
+  /// chooses one of the new objects.
   open func resolve(
     constraintConflicts list: [NSConstraintConflict]
   ) throws {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A stand-in for SwiftUI, to type-check an article on platforms without SwiftUI.
-// It has Apple's names and signatures, as far as the article needs them. It
+// A stand-in for SwiftUI, to type-check an article on platforms without
+// SwiftUI. It contains Apple's names and signatures that the article needs, and
 // shows nothing.
 
 @_exported import Foundation

@@ -12,7 +12,7 @@ import _RejoinVerification
 
   init() throws { try Premises.check() }
 
-  /// The saves of a history.
+  /// Returns the saves of a history.
   ///
   /// The last one is undone.
   private func saves(of past: UndoPast) throws -> [UndoStep] {
@@ -43,7 +43,7 @@ import _RejoinVerification
     try UndoStep(decoding: bytes, dot: undo.dot, name: undo.name)
   }
 
-  /// The bytes with the checksum that belongs to them.
+  /// Returns the bytes with their correct checksum.
   private func resealed(_ bytes: [UInt8]) -> [UInt8] {
     let content = bytes.dropLast(WireChecksum.size)
     let sum = Array(content).withUnsafeBytes(WireChecksum.of)
@@ -125,8 +125,8 @@ import _RejoinVerification
     #expect(refused > 1000 && undone > 1000 && left > 1000)
   }
 
-  /// Decoding refuses changed bytes, or they are the only form of a step that
-  /// any replica can undo.
+  /// Decoding refuses changed bytes, or they are the canonical form of a step
+  /// that any replica can undo.
   @Test func undoOfChangedBytesKeepsReplicasSound() throws {
     var (refused, accepted, undone) = (0, 0, 0)
     for seed in UndoLawTests.seeds {

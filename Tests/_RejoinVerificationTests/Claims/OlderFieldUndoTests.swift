@@ -27,8 +27,9 @@ private struct Second: Entity {
   private static let seeds: ClosedRange<UInt64> =
     Tier.isNightly ? 1...4000 : 1...300
 
-  /// What the second version shows of the record, or `nil` if it does not
-  /// exist.
+  /// The values that the second version shows.
+  ///
+  /// Creating a reading returns `nil` if the record does not exist.
   private struct Reading: Equatable {
     let tags: [Int]
     let stock: Int?
@@ -83,7 +84,7 @@ private struct Second: Entity {
     }
   }
 
-  @Test func undoAndRedoShowWhatWasShown() throws {
+  @Test func undoAndRedoRestoreShownValues() throws {
     var (moves, fallbacks) = (0, 0)
     for seed in Self.seeds {
       var random = SeededRandom(seed: seed)

@@ -10,7 +10,7 @@ private struct Note: Entity {
 }
 
 @Suite(
-  "claim 19: conflicts are tested with two stores that write one record, in one process"
+  "claim 19: a test of a conflict needs two replicas in one process"
 )
 struct TwoStoresTests {
   private func store(_ device: UInt64) -> Replica {
@@ -19,7 +19,7 @@ struct TwoStoresTests {
       wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(99) })
   }
 
-  @Test func aConflictInFourLines() throws {
+  @Test func mergeReportsConflictInFourLines() throws {
     let (phone, tablet) = (store(1), store(2))
     try phone.save { $0[Note.self, "1"].title = "here" }
     try tablet.save { $0[Note.self, "1"].title = "there" }
@@ -31,8 +31,10 @@ struct TwoStoresTests {
     #expect(note.conflictingValues(of: \.title) == ["here"])
   }
 
-  /// Weeks of many devices, whose messages come late, twice, in parts or never.
-  @Test func aNetworkThatFails() {
+  /// Simulates weeks of many devices on a network with faults.
+  ///
+  /// Messages arrive late, twice, in parts or never.
+  @Test func replicasConvergeOnFailingNetwork() {
     let result = Simulator.run(seeds: 0..<20)
     #expect(result.failure == nil)
     #expect(result.counts.deliveries > 0)

@@ -5,12 +5,13 @@ import RejoinTesting
 import Testing
 import _RejoinVerification
 
-/// Undoing beside what others have written: all siblings are compared, of records
-/// that are deleted, too.
+/// Undo with concurrent writes.
+///
+/// The tests compare all siblings, including those of deleted records.
 @Suite struct UndoConflictTests {
   private let laws = UndoLawTests()
 
-  /// What a field holds, whether it is shown or not.
+  /// The content of fields, shown or not.
   private typealias Contents = [FieldPath: Content]
 
   private struct Content: Equatable {
@@ -44,8 +45,8 @@ import _RejoinVerification
     UndoLawTests.universe.records.filter(replica.exists)
   }
 
-  /// A save, beside one of another device, which has heard of all before.
-  private func savesBesideEachOther(
+  /// Makes two concurrent saves of devices with equal versions.
+  private func makeConcurrentSaves(
     _ past: UndoPast, through shown: [RecordID: Record]? = nil
   ) throws -> (mine: SaveReport, theirs: SaveReport)? {
     guard let theirs = try? laws.save(past.saves[1], on: past.other),
@@ -54,7 +55,7 @@ import _RejoinVerification
     return (mine, theirs)
   }
 
-  /// Saves what can be undone, as it was shown to an author.
+  /// Makes an undoable save, with the records that its author saw.
   private func save(
     _ verbs: [ScriptVerb], on replica: Replica,
     through shown: [RecordID: Record]?
@@ -88,16 +89,16 @@ import _RejoinVerification
       })
   }
 
-  /// Redone at once, all is there that was there before it was undone.
+  /// An immediate redo restores the content before the undo.
   @Test(arguments: [false, true])
-  func undoneAndRedoneAtOnceNothingIsLost(isOfContexts: Bool) throws {
+  func immediateUndoAndRedoLoseNothing(isOfContexts: Bool) throws {
     var (conflicts, moves) = (0, 0)
     for seed in UndoLawTests.seeds {
       let past = UndoPast(seed)
       let shown = isOfContexts ? snapshots(past.one) : nil
       past.other.merge(past.one)
       past.one.merge(past.other)
-      guard let saves = try savesBesideEachOther(past, through: shown) else {
+      guard let saves = try makeConcurrentSaves(past, through: shown) else {
         continue
       }
       past.one.merge(past.other)
@@ -118,9 +119,8 @@ import _RejoinVerification
     #expect(conflicts > 20 && moves > 60)
   }
 
-  /// Both sides undo what they have saved, one after the other: it is as if neither
-  /// had.
-  @Test func undoneOnBothSides() throws {
+  /// Both sides undo their save, one after the other.
+  @Test func undoOnBothSidesRevertsBothSaves() throws {
     var moves = 0
     for seed in UndoLawTests.seeds {
       let past = UndoPast(seed)
@@ -129,7 +129,7 @@ import _RejoinVerification
       let without = laws.copy(past.one)
       let dead = Set(
         UndoLawTests.universe.records.filter { !without.exists($0) })
-      guard let saves = try savesBesideEachOther(past) else { continue }
+      guard let saves = try makeConcurrentSaves(past) else { continue }
       past.one.merge(past.other)
       past.other.merge(past.one)
       let before = contents(past.one)
@@ -154,9 +154,8 @@ import _RejoinVerification
     #expect(moves > 60)
   }
 
-  /// What an author had not been shown is there before and after, and of what it had
-  /// been shown, one value comes back.
-  @Test func undoneAtOnceASaveInAContextIsAsIfItHadNotBeen() throws {
+  /// Unseen values stay, and one of the seen values returns.
+  @Test func immediateUndoRevertsContextSave() throws {
     var (unseen, moves) = (0, 0)
     for seed in UndoLawTests.seeds {
       let past = UndoPast(seed)
@@ -181,7 +180,7 @@ import _RejoinVerification
           #expect(now[path] == held[path], "seed \(seed), \(path)")
           continue
         }
-        // What stays beside the save stays; one of the others comes back.
+        // The unseen siblings stay, and one of the others returns.
         let writes = before[path.id]?[path.key].writes ?? []
         let clock = shown[path.id]?[path.key].clock ?? VectorClock()
         let stays = writes.filter { !clock.contains($0.dot) }

@@ -5,17 +5,16 @@ import RejoinTesting
 import Testing
 import _RejoinVerification
 
-/// Undoing a save, in histories drawn at random.
+/// Undo of saves in random histories.
 ///
-/// What is expected is never computed by the rules of undoing: it is what a replica
-/// shows that has not made the save.
+/// The rules of undo never compute the expected state. It is that of a replica
+/// without the save.
 @Suite struct UndoLawTests {
   static let seeds: ClosedRange<UInt64> =
     Tier.isNightly ? 1...4000 : 1...200
   static let universe = ScriptUniverse.standard
 
-  /// What a replica shows of a field of a record that exists; of siblings the
-  /// visible one.
+  /// The shown values of the fields of existing records.
   typealias Readings = [FieldPath: FieldReading]
 
   func readings(_ replica: Replica) -> Readings {
@@ -39,7 +38,7 @@ import _RejoinVerification
     }
   }
 
-  /// Saves what can be undone.
+  /// Makes an undoable save.
   func save(
     _ verbs: [ScriptVerb], on replica: Replica
   ) throws -> SaveReport {
@@ -55,9 +54,9 @@ import _RejoinVerification
     try replica.undo(#require(undo))
   }
 
-  /// What `undo` leaves is what there was; what undoing that leaves is what the
-  /// save left.
-  @Test func undoneAtOnceASaveIsAsIfItHadNotBeen() throws {
+  /// An undo restores the state before the save, and its undo restores the
+  /// state after it.
+  @Test func immediateUndoRevertsSave() throws {
     var count = 0
     for seed in Self.seeds {
       let past = UndoPast(seed)
@@ -79,14 +78,14 @@ import _RejoinVerification
     #expect(count > 100)
   }
 
-  /// Back and forth through all saves of a history.
-  @Test func severalSavesAreUndoneAndRedoneInARow() throws {
+  /// Undoes and redoes all saves of a history.
+  @Test func historyUndoesAndRedoesSeveralSaves() throws {
     var count = 0
     for seed in Self.seeds {
       let past = UndoPast(seed)
       let replica = past.one
       var history = UndoHistory()
-      // What there was before each save that can be undone or redone.
+      // The states before each save that can be undone or redone.
       var (undone, redone): ([Readings], [Readings]) = ([], [])
       for verbs in past.saves + past.saves {
         let before = readings(replica)
@@ -120,8 +119,8 @@ import _RejoinVerification
     #expect(count > 1000)
   }
 
-  /// Another device, which has heard of all before the save, saves as well.
-  @Test func undoneLaterASaveIsAsIfItHadNotBeen() throws {
+  /// Another device saves concurrently, with the version before the save.
+  @Test func laterUndoRevertsSave() throws {
     var count = 0
     for seed in Self.seeds {
       let past = UndoPast(seed)
@@ -144,7 +143,7 @@ import _RejoinVerification
           is_[path] == mustBe[path], "seed \(seed), \(path): \(past.saves)")
       }
       count += touched ? 1 : 0
-      // And it travels like any save.
+      // Other devices receive the undo like any save.
       past.other.merge(with)
       with.merge(past.other)
       #expect(past.other.encoded() == with.encoded(), "seed \(seed)")

@@ -53,8 +53,8 @@ extension UndoLawTests {
       makeDeviceID: { DeviceID(99) })
   }
 
-  /// The fields of which a state does not tell whether the other device has
-  /// superseded the same.
+  /// Returns the fields whose state does not show whether the other device
+  /// superseded the same content.
   static func exceptions(
     _ mine: [ScriptVerb], _ theirs: [ScriptVerb], creating dead: Set<RecordID>
   ) -> Set<FieldPath> {
@@ -69,7 +69,7 @@ extension UndoLawTests {
         return verb.id == id && dead.contains(id)
       }
     }
-    /// Whether a mark that is added supersedes those that its author saw.
+    /// Returns whether a new mark supersedes those that its author saw.
     func hasMarks(_ kind: FieldKind) -> Bool {
       FieldState(kind).read { store in
         let content = store.undoContent(of: nil, by: DeviceID(0))

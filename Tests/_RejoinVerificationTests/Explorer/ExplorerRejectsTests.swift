@@ -5,29 +5,30 @@ import _RejoinVerification
 import Testing
 
 @Suite struct ExplorerRejectsTests {
-  @Test func gapsThatAreNotReported() throws {
+  @Test func explorerRejectsUnreportedGaps() throws {
     try reject(SpoiledReplica<ForgottenGaps>.self, steps: 7)
   }
 
-  @Test func clocksOfDeltasTakenAsReceived() throws {
+  @Test func explorerRejectsDeltaClocksTakenAsReceived() throws {
     try reject(SpoiledReplica<ClaimedClocks>.self, steps: 7)
   }
 
-  @Test func shownValuesThatAreNotTheGreatest() throws {
+  @Test func explorerRejectsWrongWinners() throws {
     try reject(SpoiledReplica<WrongWinners>.self, steps: 4)
   }
 
-  @Test func partsThatAreLost() throws {
+  @Test func explorerRejectsLostParts() throws {
     try reject(SpoiledReplica<LostParts>.self, steps: 4)
   }
 
-  @Test func nothingIsWrongWithTheLibrary() throws {
+  @Test func explorerAcceptsUnspoiledReplica() throws {
     var explorer = Explorer<SpoiledReplica<Nothing>>(Self.program)
     let counts = try explorer.search()
     #expect(counts.isComplete)
   }
 
-  /// One device saves twice, another once, and one message comes late.
+  /// One device saves twice, another one saves once, and one message arrives
+  /// late.
   private static let program: ExplorerProgram = {
     var program = ExplorerProgram.registers
     program.savers = [[0], [0], [1]]

@@ -5,7 +5,7 @@ import _RejoinVerification
 import Testing
 
 @Suite struct ExplorerTests {
-  @Test func everyConfigurationIsAsTheOracleSays() async throws {
+  @Test func everyConfigurationMatchesOracle() async throws {
     let programs =
       Tier.isNightly ? ExplorerProgram.nightly : ExplorerProgram.quick
     let start = ContinuousClock.now
@@ -16,7 +16,7 @@ import Testing
     #expect(counts.gaps > 0 && counts.split > 0 && counts.relayed > 0)
   }
 
-  /// Explores the programs, one on each core, and adds up.
+  /// Explores the programs, one on each core, and adds up their counts.
   private func explore(
     _ programs: [ExplorerProgram]
   ) async throws -> ExplorerCounts {
@@ -40,7 +40,7 @@ import Testing
     #expect(kinds == Set(FieldKind.allCases))
   }
 
-  @Test func aLimitStopsTheSearch() throws {
+  @Test func limitStopsSearch() throws {
     var explorer = Explorer<ReplicaUnderTest>(.registers)
     let counts = try explorer.search(atMost: 100)
     #expect(counts.configurations == 100)

@@ -3,9 +3,9 @@
 import Testing
 import _RejoinVerification
 
-/// Replicas that send fragments wherever they can.
+/// Replicas that send as many fragments as possible.
 @Suite struct FragmentTests {
-  @Test func everyConfigurationIsAsTheOracleSays() async throws {
+  @Test func everyConfigurationMatchesOracle() async throws {
     let programs =
       Tier.isNightly
       ? ExplorerProgram.nightlyFragments : ExplorerProgram.quickFragments
@@ -19,11 +19,13 @@ import _RejoinVerification
     #expect(counts.fragments > 0 && counts.refused > 0 && counts.waits > 0)
   }
 
-  /// What nights have found: a fork that makes the intervals of other devices
-  /// wait, a part of another history that cancels more than is folded, a purge
-  /// whose part was refused, and a backup of a history that was given up.
+  /// Former failures of the nightly tests.
+  ///
+  /// A fork delays the intervals of other devices, a part of another history
+  /// cancels more than is folded, a purge has a refused part, and a backup has
+  /// an abandoned history.
   @Test(arguments: [385, 2060, 2233, 24065] as [UInt64])
-  func aNightIsNotForgotten(_ seed: UInt64) throws {
+  func nightlyFailuresPassNow(_ seed: UInt64) throws {
     let script = Simulation(seed: seed, scale: .long).script
     let counts = try World<FragmentingReplica>.run(script)
     #expect(counts.fragments > 0)

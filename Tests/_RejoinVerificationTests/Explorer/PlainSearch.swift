@@ -6,10 +6,10 @@ import Testing
 
 @testable import _RejoinVerification
 
-/// Everything that can happen within a program, without the explorer's short cuts.
+/// A search of all steps of a program, without the explorer's shortcuts.
 ///
-/// Each step is carried out anew, on copies of the replicas, and two configurations
-/// are one only where all replicas are stored as the same bytes.
+/// Each step runs again on copies of the replicas. Two configurations are equal
+/// only if all replicas have equal stored bytes.
 struct PlainSearch {
   typealias Letter = World<ReplicaUnderTest>.Letter
 
@@ -24,7 +24,7 @@ struct PlainSearch {
     var kept: [Letter] = []
   }
 
-  /// What tells configurations apart.
+  /// The parts that distinguish configurations.
   struct Key<Part: Hashable>: Hashable {
     let parts: [Part]
     let made: Set<Int>
@@ -34,17 +34,17 @@ struct PlainSearch {
   let program: ExplorerProgram
   private var queue: [Configuration] = []
   private var stored: Set<Key<[UInt8]>> = []
-  /// The configurations that differ in what the oracle knows.
+  /// The configurations with different knowledge of the oracle.
   private(set) var known: Set<Key<OracleReplica.Knowledge>> = []
   /// The steps from one configuration to another or to itself.
   private(set) var steps = 0
 
   init(_ program: ExplorerProgram) { self.program = program }
 
-  /// The configurations that differ in what is stored.
+  /// The number of configurations with different stored bytes.
   var storedCount: Int { stored.count }
 
-  /// Meets every configuration, and compares it with the oracle.
+  /// Visits every configuration, and compares it with the oracle.
   mutating func search() throws(ScriptMismatch) {
     let history = OracleHistory(schema: program.universe.schema)
     let devices = (0..<3).map { i in
@@ -92,7 +92,7 @@ struct PlainSearch {
     try meet(next)
   }
 
-  /// Everything that device `i` can do or hear.
+  /// Takes every next step of device `i`.
   private mutating func expand(
     _ here: Configuration, _ i: Int
   ) throws(ScriptMismatch) {

@@ -8,15 +8,15 @@ import Testing
 @Suite struct PlainSearchTests {
   init() throws { try Premises.check() }
 
-  /// The explorer's short cuts leave nothing out.
+  /// The explorer's shortcuts omit no configuration.
   ///
-  /// It takes states for one where the oracle knows the same. Without that, and
-  /// with every step carried out anew, there are as many configurations and
-  /// nothing is wrong in any of them.
+  /// The explorer merges states with equal knowledge of the oracle. A search
+  /// that does not merge them, and runs every step again, finds as many
+  /// configurations and no fault.
   @Test(arguments: [
     ExplorerProgram.registers, .deletion(.deleteWins), .sets,
   ])
-  func theExplorerMissesNothing(program: ExplorerProgram) throws {
+  func explorerFindsEveryConfiguration(program: ExplorerProgram) throws {
     // With both saves on one device, messages can leave gaps.
     for savers in [[[0], [1]], [[0], [0]]] {
       let program = program.first(2)

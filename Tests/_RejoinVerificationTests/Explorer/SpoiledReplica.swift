@@ -4,7 +4,7 @@
 import RejoinTesting
 import _RejoinVerification
 
-/// What is done wrong with a replica of the library.
+/// A type that adds a fault to a replica of the library.
 protocol Spoiling {
   static func receipt(_ receipt: MessageReceipt) -> MessageReceipt
   static func claim(_ outline: MessageOutline) -> VectorClock
@@ -18,7 +18,7 @@ final class Past {
   var before: ReplicaState?
   var prefixes: [ReplicaVersion.Prefix] = []
 
-  /// A state with the prefixes that the device had last, as far as they can be.
+  /// Returns a state with the last prefixes of the device that fit the state.
   func withPrefixes(_ state: ReplicaState) -> ReplicaState {
     var state = state
     state.version.prefixes = []
@@ -40,21 +40,21 @@ extension Spoiling {
   static func opened(_ state: ReplicaState, _: Past) -> ReplicaState { state }
 }
 
-/// The prefixes are kept where no backup takes them back.
+/// A restored backup does not revert the prefixes.
 enum KeptPrefixes: Spoiling {
   static func opened(_ state: ReplicaState, _ past: Past) -> ReplicaState {
     past.withPrefixes(state)
   }
 }
 
-/// The prefixes are stored, and then the app ends before the records are.
+/// The app exits after it stores the prefixes and before it stores the records.
 enum TornPrefixes: Spoiling {
   static func opened(_ state: ReplicaState, _ past: Past) -> ReplicaState {
     past.before.map(past.withPrefixes) ?? state
   }
 }
 
-/// Nothing is wrong.
+/// The replica has no fault.
 enum Nothing: Spoiling {}
 
 /// Gaps are not reported.
@@ -66,7 +66,7 @@ enum ForgottenGaps: Spoiling {
   }
 }
 
-/// What a delta leads up to is claimed to be here.
+/// The replica claims the saves up to the end of a delta.
 enum ClaimedClocks: Spoiling {
   static func claim(_ outline: MessageOutline) -> VectorClock {
     outline.intervals.reduce(into: VectorClock()) {
@@ -75,7 +75,7 @@ enum ClaimedClocks: Spoiling {
   }
 }
 
-/// Of concurrent values the least is shown.
+/// The least of concurrent values is shown.
 enum WrongWinners: Spoiling {
   static func reading(_ reading: FieldReading) -> FieldReading {
     guard let least = reading.conflicts.compactMap(\.self).first,
@@ -87,14 +87,14 @@ enum WrongWinners: Spoiling {
   }
 }
 
-/// The second part of a message is the first again.
+/// The second part of a message repeats the first one.
 enum LostParts: Spoiling {
   static func parts(_ parts: [Delta]) -> [Delta] {
     parts.map { _ in parts[0] }
   }
 }
 
-/// A replica of the library with something done wrong.
+/// A replica of the library with a fault.
 struct SpoiledReplica<How: Spoiling>: TestedReplica {
   private var base: ReplicaUnderTest
   private var claimed = VectorClock()

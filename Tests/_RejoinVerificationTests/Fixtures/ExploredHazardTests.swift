@@ -3,10 +3,10 @@
 import _RejoinVerification
 import Testing
 
-/// The explorer must find every mistake about joins within two or three saves, and
-/// nothing in a replica without any.
+/// The explorer must find every mistake in joins within two or three saves, and
+/// no mistake in a sound replica.
 ///
-/// It meets two thousand configurations at most until then, most often fifty.
+/// It needs at most 2,000 configurations, and usually 50.
 @Suite struct ExploredHazardTests {
   @Test(arguments: [
     ExplorerProgram.toyRegister, .toyTimes, .toyCounter, .toySet, .toyDeletion,

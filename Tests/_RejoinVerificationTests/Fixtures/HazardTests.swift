@@ -4,10 +4,10 @@ import Rejoin
 import _RejoinVerification
 import Testing
 
-/// A checker that lets everything pass proves nothing.
+/// Random scripts must find each mistake of a replica, and no mistake in a
+/// sound replica.
 ///
-/// Random scripts must find each mistake that a replica can make, and nothing in a
-/// replica without any. They need at most four scripts, most often one.
+/// They need at most four scripts, and usually one.
 @Suite struct HazardTests {
   @Test(arguments: 0..<4)
   func soundReplicaPasses(block: UInt64) {
@@ -30,11 +30,11 @@ import Testing
     }
   }
 
-  /// The first thing that is wrong in a random script.
+  /// Returns the first mismatch of a random script.
   private func mismatch(_ seed: UInt64) -> ScriptMismatch? {
     var weights = ScriptWeights()
-    // The toy replica gives no device up, and believes every backup. It knows
-    // neither rows nor a roster nor parts.
+    // The toy replica never takes a new device ID, and trusts every backup. It
+    // has neither rows nor a roster nor parts.
     (weights.retirements, weights.unnoticedRestores) = (0, 0)
     (weights.imports, weights.pulls, weights.tokens) = (0, 0, 0)
     weights.transfers = 0

@@ -28,11 +28,11 @@ extension JSONTree {
 
   /// Changes the tree at random.
   ///
-  /// - Parameter pool: The parts that may take the place of a part.
+  /// - Parameter pool: The parts that may replace a part.
   mutating func mutate(
     with pool: JSONPool, _ random: inout SeededRandom
   ) {
-    // The number of a part is one of `parts`, which has as many.
+    // The number is an index of `parts`.
     var number = random.number(below: parts.count)
     replace(&number) { $0.mutatePart(with: pool, &random) }
   }

@@ -24,8 +24,8 @@ enum JSONTree: Hashable, Sendable {
 
   /// Replaces one part, counted as in `parts`.
   ///
-  /// - Parameter number: The number of the part, or a negative one after it has
-  ///   been replaced.
+  /// - Parameter number: The number of the part, which is negative after the
+  ///   replacement.
   mutating func replace(
     _ number: inout Int, with body: (inout JSONTree) -> Void
   ) {

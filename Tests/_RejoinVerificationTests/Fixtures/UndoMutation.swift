@@ -3,7 +3,9 @@
 import Rejoin
 import RejoinTesting
 
-/// Random changes of encoded undos, such that many are still accepted.
+/// Random changes of encoded undos.
+///
+/// Decoding still accepts many of them.
 struct UndoMutation {
   private let pool: JSONPool
   /// The changes of all saves.
@@ -26,7 +28,7 @@ struct UndoMutation {
     else { return undo.mutate(with: pool, &random) }
     let i = random.number(below: list.count)
     mutateChange(&list[i], &random)
-    // A change alone is not hidden behind the effects of others.
+    // The effects of other changes cannot hide a single change.
     undo["changes"] = .list(random.chance(percent: 30) ? [list[i]] : list)
   }
 

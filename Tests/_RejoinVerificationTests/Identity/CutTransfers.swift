@@ -3,10 +3,10 @@
 import Rejoin
 import RejoinTesting
 
-/// A random history of three devices with transfers that are cut, undetected
-/// clones and restored backups, and devices that are lost at the end.
+/// A random history of three devices with interrupted transfers, undetected
+/// clones, restored backups, and devices that are lost at the end.
 struct CutTransfers {
-  /// How the transfers that are not cut travel.
+  /// The form of uninterrupted transfers.
   enum Transport { case wholeDeltas, parts }
 
   /// The numbers of a history.
@@ -65,8 +65,7 @@ struct CutTransfers {
     }
   }
 
-  /// Runs the history, and exchanges all changes between the devices that are
-  /// left.
+  /// Runs the history, and exchanges all changes between the remaining devices.
   ///
   /// - Returns: Whether all of them end with the same bytes.
   mutating func run() throws -> Bool {

@@ -27,8 +27,8 @@ import Testing
     ]
   }()
 
-  /// If a device relays a clone, some histories end unequal however their
-  /// changes travel.
+  /// If a device relays a clone, some histories end unequal even with whole
+  /// deltas.
   @Test(arguments: kinds)
   func partsEndEqualIfWholeDeltasDo(_ kind: Histories) throws {
     var (whole, parts) = ([] as [UInt64], [] as [UInt64])
@@ -46,12 +46,12 @@ import Testing
       "cut transfers, \(kind.testDescription): \(parts.count) of "
         + "\(kind.seeds.count) end unequal in parts, \(whole.count) in whole "
         + "deltas (\(counts))")
-    // A prefix of a third history can be replaced before anything contradicts
-    // it. That is rare: 8 of 12,000 histories.
+    // A prefix of a third history can be replaced before a message contradicts
+    // it. This occurs in 8 of 12,000 histories.
     let rest = Set(parts).subtracting(whole).sorted()
     let limit = Tier.isNightly ? kind.seeds.count / 1_000 : 0
     #expect(rest.count <= limit, "seeds \(rest)")
-    // The histories are what they claim to be.
+    // The histories contain enough copies.
     #expect(counts.copies > kind.seeds.count / 3)
     #expect(counts.parts > 10 * kind.seeds.count)
     #expect(counts.cuts > kind.seeds.count / 3)

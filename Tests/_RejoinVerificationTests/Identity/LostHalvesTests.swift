@@ -5,8 +5,9 @@ import RejoinTesting
 import _RejoinVerification
 import Testing
 
-/// Random histories in which halves of messages are lost for good, and the rest
-/// comes at any time, to anybody.
+/// Random histories that permanently lose halves of messages.
+///
+/// The other halves arrive at any time at any device.
 private struct LostHalves {
   private let seed: UInt64
   private var random: SeededRandom
@@ -59,7 +60,7 @@ private struct LostHalves {
     _ = try replicas[i].save(verbs, now: 1)
   }
 
-  /// A message is kept whole, or one half of it is.
+  /// Keeps a message or one half of it.
   private mutating func keep(from i: Int, for j: Int) {
     let basis = replicas[j].version
     guard let news = replicas[i].message(since: basis) else { return }
@@ -77,15 +78,14 @@ private struct LostHalves {
     }
   }
 
-  /// Asking again until there is nothing more ends, and what comes of it is what
-  /// both held.
+  /// Expects that repeated requests end with the content of both replicas.
   private mutating func checkLoop(from i: Int, to j: Int) throws {
     let (sender, target) = (replicas[i], replicas[j])
     let isAhead =
       !(sender.version.fieldsAhead.isEmpty
       && target.version.fieldsAhead.isEmpty)
     aheadCount += isAhead ? 1 : 0
-    // Without fields ahead, what many other tests check is enough.
+    // Many other tests check replicas without fields ahead.
     guard isAhead || random.chance(percent: 5) else { return }
     var (asking, whole) = (target.copy(), target.copy())
     var count = 0

@@ -3,13 +3,13 @@
 import _RejoinVerification
 import Testing
 
-/// A state that was only left behind by a crash keeps its device, and no name is
-/// ever sent with two contents.
+/// A state after a crash keeps its device ID, and no dot is sent with two
+/// contents.
 @Suite struct TokenScheduleTests {
   init() throws { try Premises.check() }
 
   @Test(arguments: [false, true])
-  func noNameIsDoubledAndNoDeviceGivenUpForNothing(isWatched: Bool) throws {
+  func tokensPreventReusedNamesAndNeedlessDevices(isWatched: Bool) throws {
     var schedules = try TokenSchedules(isWatched: isWatched)
     schedules.depth = Tier.isNightly ? 14 : 11
     try schedules.search()
@@ -22,7 +22,7 @@ import Testing
     #expect(counts.configurations >= 100_000)
   }
 
-  /// What the check is worth: it finds what callers could do wrong.
+  /// The search finds mistakes of callers.
   @Test func mistakesAreFound() throws {
     func counts(
       of mistake: TokenSchedules.Mistake, isWatched: Bool = false

@@ -3,69 +3,69 @@
 import Rejoin
 import _RejoinVerification
 
-/// Every schedule in which one device saves, stores its state, stores its token,
-/// sends, hears that others have it, crashes, and returns from a backup.
+/// A search of all schedules of one device.
 ///
-/// Steps are carried out by real replicas, each pair of a state and a step once;
-/// the search itself is about numbers.
+/// The device saves, stores its state or token, sends, receives a version,
+/// crashes, or restores a backup. Replicas of the library perform each pair of
+/// a state and a step once. The search itself uses numbers.
 struct TokenSchedules {
-  /// Where everything stands.
+  /// The states of the device, its files and the peer, as numbers.
   struct Configuration: Hashable {
-    /// What the device works with, what it has stored, and what is in the backup.
+    /// The state in memory, the stored state, and the backup.
     var memory = 0
     var disk = 0
     var backup: Int?
-    /// The token that is stored, and the state that it belongs to.
+    /// The stored token, and the state that it belongs to.
     var token = 0
     var outbox = 0
-    /// What has been sent, and who has heard of it.
+    /// The sent saves, and the state of the peer.
     var sent = 0
     var peer = 1
     var saves = 0
     var crashes = 0
     var fresh = 0
-    /// Whether what is stored is a backup that was put back.
+    /// Whether the stored state is a restored backup.
     var isRestored = false
     var wasRestored = false
   }
 
-  /// One replica at one moment, with the saves that it goes on from.
+  /// A replica at one time, with its former saves.
   struct State {
     let replica: ReplicaUnderTest
     let history: [Save]
     var device: DeviceID { replica.device }
   }
 
-  /// The name and the content of a save.
+  /// The dot and the content of a save.
   struct Save: Hashable {
     let dot: Dot
     let value: Int
   }
 
-  /// What a caller does wrong.
+  /// A mistake of a caller.
   enum Mistake {
-    /// The device opens only with the token of the very state that is stored.
+    /// The device opens only with the token of exactly the stored state.
     case equality
-    /// It sends before it stores the token.
+    /// The device sends before it stores the token.
     case sendsFirst
   }
 
-  /// The next device that nobody has used.
+  /// The next unused device number.
   private final class Names {
     var next: UInt64 = 0
   }
 
-  /// What has been found.
+  /// The results of the search.
   struct Counts: CustomStringConvertible {
     var configurations = 0
     var steps = 0
     var executions = 0
     var renewals = 0
-    /// New devices although no backup was put back.
+    /// New device IDs without a restored backup.
     var needless = 0
-    /// Names that were sent with two contents.
+    /// Dots that were sent with two contents.
     var doubled = 0
-    /// Devices that were kept although something that they had sent was gone.
+    /// Device IDs that were kept although sent saves are missing.
     var missed = 0
 
     var description: String {
@@ -76,7 +76,7 @@ struct TokenSchedules {
   }
 
   var mistake: Mistake?
-  /// How many steps, saves and crashes there are at most.
+  /// The maximum numbers of steps, saves and crashes.
   var depth = 10
   var saveLimit = 4
   var crashLimit = 2
@@ -90,8 +90,8 @@ struct TokenSchedules {
   private var sentPlaces: [Set<Save>: Int] = [[]: 0]
   private var memo: [[Int]: Int] = [:]
 
-  /// - Parameter isWatched: Whether somebody else has saved, so that nothing is
-  ///   stable before it has shown that it holds it.
+  /// - Parameter isWatched: Whether a peer saved. Then no save is stable before
+  ///   the peer reports it.
   init(isWatched: Bool) throws {
     var (device, peer) = (replica(1), replica(2))
     if isWatched {
@@ -128,7 +128,7 @@ struct TokenSchedules {
     return tokens.count - 1
   }
 
-  /// Tries everything, fewer steps first.
+  /// Tries all schedules, in order of their steps.
   mutating func search() throws {
     var seen: Set<Configuration> = [Configuration()]
     var level = Array(seen)
@@ -176,7 +176,7 @@ struct TokenSchedules {
     return all
   }
 
-  /// What a step makes of a state, carried out once.
+  /// Returns the result of a step, which runs once for each key.
   private mutating func execute(
     _ key: [Int], _ body: (inout TokenSchedules) throws -> Int
   ) rethrows -> Int {
@@ -212,7 +212,7 @@ extension TokenSchedules {
   }
 
   private mutating func storingToken(_ here: Configuration) -> Configuration? {
-    // It is the replica in use whose token is stored.
+    // The token belongs to the replica in use.
     guard states[here.disk].device == states[here.memory].device else {
       return nil
     }
@@ -228,7 +228,7 @@ extension TokenSchedules {
     return next
   }
 
-  /// Sends what the token names, or, by mistake, all there is.
+  /// Sends the saves that the token covers, or all saves by mistake.
   private mutating func sending(_ here: Configuration) -> Configuration? {
     let source = mistake == .sendsFirst ? here.memory : here.outbox
     let (state, device) = (states[source], states[here.memory].device)
@@ -253,7 +253,7 @@ extension TokenSchedules {
     return next
   }
 
-  /// The peer shows what it holds.
+  /// The peer reports its version.
   private mutating func shown(
     _ here: Configuration
   ) throws -> Configuration {
@@ -266,7 +266,7 @@ extension TokenSchedules {
     return next
   }
 
-  /// Opens what is stored, with the token that is stored.
+  /// Opens the stored state with the stored token.
   private mutating func opened(
     _ here: Configuration
   ) throws -> Configuration {

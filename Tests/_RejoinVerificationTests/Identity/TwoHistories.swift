@@ -4,15 +4,15 @@ import Rejoin
 import RejoinTesting
 import _RejoinVerification
 
-/// A random history of three devices, of which one may be cloned without anybody
-/// noticing.
+/// A random history of three devices, one of them possibly with an undetected
+/// clone.
 struct TwoHistories {
   private var random: SeededRandom
-  /// Two devices, one that relays, and the clone.
+  /// Two devices, the relay, and the clone.
   private var replicas: [ReplicaUnderTest]
   private let isRelayed: Bool
   private var clonesLeft: Int
-  /// What was reported as used twice.
+  /// The number of reported forks.
   private(set) var alarms = 0
 
   private static let fields = (0..<4).map {
@@ -36,9 +36,9 @@ struct TwoHistories {
   private static let relay = 2
   private var users: [Int] { replicas.indices.filter { $0 != Self.relay } }
 
-  /// Runs the history, and lets everybody hear of everything.
+  /// Runs the history, and exchanges all changes.
   ///
-  /// - Returns: Whether all end in the same state.
+  /// - Returns: Whether all replicas end in an equal state.
   mutating func run() throws -> Bool {
     for step in 0..<(6 + random.number(below: 20)) {
       if clonesLeft > 0, random.chance(percent: 15),
@@ -77,7 +77,7 @@ struct TwoHistories {
     if random.chance(percent: 70) { tell(from: j, to: i) }
   }
 
-  /// - Returns: Whether there was anything to tell.
+  /// - Returns: Whether the receiver lacked changes.
   @discardableResult
   private mutating func tell(from i: Int, to j: Int) -> Bool {
     let (sender, receiver) = (replicas[i].replica, replicas[j].replica)
@@ -94,7 +94,7 @@ struct TwoHistories {
     alarms += isQuiet ? 0 : 1
   }
 
-  /// Everybody tells everybody whom it meets.
+  /// Sends changes between all pairs of devices that meet.
   private mutating func isSilent() throws -> Bool {
     var isSilent = true
     for i in replicas.indices {

@@ -6,10 +6,11 @@ import Testing
 @Suite struct TwoHistoriesTests {
   init() throws { try Premises.check() }
 
-  /// A clone that nobody noticed rarely does more harm than is reported: a model
-  /// says that 3 histories of 1,500 may end in different states.
+  /// An undetected clone rarely does more harm than the reports show.
+  ///
+  /// A model predicts that 3 histories of 1,500 may end in different states.
   @Test(arguments: [false, true])
-  func anUnnoticedCloneIsFound(isRelayed: Bool) throws {
+  func undetectedCloneIsReported(isRelayed: Bool) throws {
     var (different, unseen) = (0, 0)
     for seed in 0..<1500 as Range<UInt64> {
       var history = TwoHistories(seed: seed, clones: 1, isRelayed: isRelayed)
@@ -23,12 +24,12 @@ import Testing
       "two histories, \(way): \(different) of 1500 end in different states, "
         + "\(unseen) without a report")
     #expect(different <= 3)
-    // In many there was no clone, or neither of the two saved after it.
+    // Many histories have no clone, or no save after the clone.
     #expect(unseen < 1000)
   }
 
   @Test(arguments: [false, true])
-  func nobodyIsSuspectedForNothing(isRelayed: Bool) throws {
+  func historyWithoutCloneRaisesNoAlarm(isRelayed: Bool) throws {
     var alarms = 0
     for seed in 0..<3000 as Range<UInt64> {
       var history = TwoHistories(seed: seed, clones: 0, isRelayed: isRelayed)

@@ -4,11 +4,11 @@ import Rejoin
 import _RejoinVerification
 import Testing
 
-/// Histories of devices that know each other show the same records with and
-/// without their purges.
+/// Histories of devices that know each other show equal records with and
+/// without purges.
 @Suite struct PurgeLawTests {
   @Test(arguments: 0..<8)
-  func purgesChangeNothingThatDevicesShow(block: UInt64) throws {
+  func purgesDoNotChangeShownRecords(block: UInt64) throws {
     let count: UInt64 = Tier.isNightly ? 1000 : 12
     var counts = WorldCounts()
     for seed in (block * count)..<(block * count + count) {
@@ -17,7 +17,7 @@ import Testing
         Issue.record("seed \(seed): \(error)")
       }
     }
-    // Each part of the law has to be met.
+    // The histories must cover each part of the law.
     #expect(counts.purges > 12 && counts.purgeLaws > 100, "\(counts)")
     #expect(counts.refusals > 0 && counts.cuts > 100, "\(counts)")
     #expect(counts.undoings.metPurges > 0, "\(counts)")
@@ -33,7 +33,8 @@ import Testing
     }
   }
 
-  /// Three devices that each made a save and received those of the others.
+  /// Returns a script of three devices that each made a save and received those
+  /// of the others.
   private func introduced(_ steps: [ScriptStep]) -> Script {
     let fill = ScriptStep.save(
       on: 0,
@@ -49,8 +50,8 @@ import Testing
       deviceCount: 3, steps: [fill] + others + all + all + steps)
   }
 
-  /// The first device lacks the third one's edit, on which the cut rests.
-  @Test func cutThatRestsOnAMissingEditIsNotTaken() throws {
+  /// The first device lacks the third device's edit, which the cut contains.
+  @Test func cutWithMissingEditDoesNotPurge() throws {
     let edit = ScriptStep.save(
       on: 2, [.edit(id, counter, .count(.init(by: 1)))])
     let steps: [ScriptStep] = [
@@ -64,7 +65,7 @@ import Testing
     #expect(world.counts.purges == 0 && world.counts.purgeLaws == 0)
   }
 
-  @Test func restorationAndRecreationBesideTwoPurgesHold() throws {
+  @Test func restorationAndRecreationSurviveTwoPurges() throws {
     let all = round(0, 1, 2)
     let write = ScriptStep.save(on: 2, [.edit(id, register, .write("again"))])
     for event in [

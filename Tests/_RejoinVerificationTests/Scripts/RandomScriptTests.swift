@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct RandomScriptTests {
   @Test(arguments: 0..<30)
-  func replicasShowWhatHasBeenHeardOf(block: UInt64) {
+  func replicasMatchOracle(block: UInt64) {
     for seed in (block * 5)..<(block * 5 + 5) {
       let script = ScriptGenerator.script(seed: seed, steps: 80)
       do { try World<ReplicaUnderTest>.run(script) } catch {
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  /// At least one in twenty meets either, and one in fifty a purge.
+  /// At least one in 20 meets either, and one in 50 meets a purge.
   @Test func contextsAndUndoMeetPurgesAndRetirements() throws {
     var counts = WorldCounts()
     for seed in 0..<100 as Range<UInt64> {
@@ -31,7 +31,7 @@ import Testing
   }
 
   /// The context fetched the record before the deletion.
-  @Test func contextOfAPurgedRecordIsRefused() throws {
+  @Test func contextOfPurgedRecordIsRefused() throws {
     let (id, tags) = (RecordID("Task", "a"), FieldKey("set", .set))
     let steps: [ScriptStep] = [
       .fetch(on: 0, id, context: 0),
@@ -45,8 +45,9 @@ import Testing
     #expect(world.counts.purges == 1 && world.counts.refusals == 2)
   }
 
-  /// A copy that nobody noticed finds out first, and tells the original.
-  @Test func whoIsToldOfACopyTakesANewDevice() throws {
+  /// An undetected copy finds the fork first, and its message reports it to the
+  /// original.
+  @Test func originalTakesNewDeviceAfterCopySyncs() throws {
     let id = RecordID("Note", "a")
     let save = ScriptStep.save(on: 0, [.touch(id)])
     let script = Script(
@@ -58,8 +59,9 @@ import Testing
     try World<ReplicaUnderTest>.run(script)
   }
 
-  /// The digest of a forked device is of no save: its owner's own is no second one.
-  @Test func aSaveThatIsThereOnceIsNotReported() throws {
+  /// The digest of a forked device belongs to no save, so the owner's save is
+  /// not a second one.
+  @Test func ownSaveOfForkedDeviceIsNotReported() throws {
     let save = ScriptStep.save(on: 0, [.touch(RecordID("Note", "a"))])
     let script = Script(
       deviceCount: 3,
@@ -71,8 +73,8 @@ import Testing
     try World<ReplicaUnderTest>.run(script)
   }
 
-  /// A crash frees the ID of a save that was never sent; a backup has it still.
-  @Test func aBackupBringsBackASaveWhoseIDWasFree() throws {
+  /// A crash frees the ID of an unsent save that a backup still has.
+  @Test func backupRestoresSaveWithFreedID() throws {
     let saves = ["a", "b"].map {
       ScriptStep.save(on: 0, [.touch(RecordID("Note", $0))])
     }
@@ -86,8 +88,9 @@ import Testing
     try World<ReplicaUnderTest>.run(script)
   }
 
-  /// One save of a shared dot deletes the record, so a later one may create it anew.
-  @Test func pullMemoryIsAsUncertainAsItsRecord() throws {
+  /// One save of a shared dot deletes the record, so a later save may create it
+  /// again.
+  @Test func pullMemoryIsUncertainLikeItsRecord() throws {
     let (id, lww) = (RecordID("Task", "a"), FieldKey("lww", .register))
     let script = Script(
       deviceCount: 2,
@@ -100,8 +103,9 @@ import Testing
     try World<ReplicaUnderTest>.run(script)
   }
 
-  /// The time of a save that a forked device's version cannot take is not relayed.
-  @Test func aSaveThatDoesNotCountHasNoTime() throws {
+  /// A relay does not send the time of a save that the version of a forked
+  /// device cannot contain.
+  @Test func uncountedSaveHasNoTime() throws {
     let script = Script(
       deviceCount: 3,
       steps: [
@@ -113,8 +117,9 @@ import Testing
     try World<ReplicaUnderTest>.run(script)
   }
 
-  /// Created again, edited and deleted in one save: what was edited can be restored.
-  @Test func whatIsEditedIsNotPurged() throws {
+  /// One save creates, edits and deletes the record again, so its edits can be
+  /// restored.
+  @Test func editedRecordIsNotPurged() throws {
     let (id, key) = (RecordID("Task", "a"), FieldKey("lww", .register))
     func save(on i: Int, _ value: Value?) -> ScriptStep {
       .save(on: i, [.edit(id, key, .write(value))])
@@ -129,8 +134,8 @@ import Testing
     try World<ReplicaUnderTest>.run(script)
   }
 
-  /// A drop that a later write has overwritten leaves nothing that tells of it.
-  @Test func anOverwrittenDropIsNoPurge() throws {
+  /// A later write overwrites the only trace of the drop.
+  @Test func overwrittenDropDoesNotCountAsPurge() throws {
     let (id, register) = (
       RecordID("Task", "a"), FieldKey("register", .register)
     )
@@ -148,9 +153,9 @@ import Testing
     try World<ReplicaUnderTest>.run(script)
   }
 
-  /// A message for somebody who has later saves of its author says so, even to its
-  /// author.
-  @Test func aMessageTellsOfACopy() throws {
+  /// A message for a receiver with later saves of the author reports these
+  /// saves, even to the author.
+  @Test func messageReportsCopy() throws {
     let save = ScriptStep.save(on: 0, [.touch(RecordID("Note", "a"))])
     let script = Script(
       deviceCount: 2,
@@ -162,8 +167,8 @@ import Testing
     try World<ReplicaUnderTest>.run(script)
   }
 
-  /// A fork has seen its original's saves, whether a token covers them or not.
-  @Test func whatIsForkedHasBeenSent() throws {
+  /// A fork contains its original's saves even if no token covers them.
+  @Test func forkedSavesCountAsSent() throws {
     let save = ScriptStep.save(on: 0, [.touch(RecordID("Task", "a"))])
     let script = Script(
       deviceCount: 1,

@@ -6,9 +6,8 @@ import Testing
 @testable import _RejoinVerification
 
 @Suite struct ShrinkerTests {
-  @Test func aScriptIsCutToWhatTheFaultNeeds() throws {
-    /// A made-up fault: a purge of one device after a save of another that
-    /// increments a counter.
+  @Test func shrinkerKeepsOnlyStepsOfFault() throws {
+    /// Returns whether a device purges after another one incremented a counter.
     func fails(_ script: Script) -> Bool {
       var savers: Set<Int> = []
       for step in script.steps {
@@ -36,14 +35,14 @@ import Testing
     #expect(verbs.count == 1)
   }
 
-  @Test func aSoundScriptHasNoCounterexample() {
+  @Test func soundScriptHasNoCounterexample() {
     let script = ScriptGenerator.script(seed: 1, steps: 40)
     let found = World<ReplicaUnderTest>.counterexample(in: script)
     #expect(found == nil)
   }
 
-  /// Whatever is wrong, ten lines are enough to show it.
-  @Test func aPrintedScriptIsShort() throws {
+  /// Ten lines suffice to show each fault.
+  @Test func printedScriptIsShort() throws {
     try shorten(SpoiledReplica<WrongWinners>.self)
     try shorten(SpoiledReplica<ClaimedClocks>.self)
     try shorten(SpoiledReplica<ForgottenGaps>.self)
@@ -62,12 +61,12 @@ import Testing
     Issue.record("\(Replica.self) passes")
   }
 
-  @Test func whatRemainsIsSaidPlainly() {
-    /// Whether anybody may have heard of a save of another.
+  @Test func shrinkerSimplifiesRemainingSteps() {
+    /// Returns whether a device could receive a save of another one.
     func fails(_ script: Script) -> Bool {
       var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
       for step in script.steps { try? world.perform(step) }
-      // Not those that stand for an import or a server.
+      // The IDs of imports and servers do not count.
       let devices = Set(world.peers.map(\.model.device))
       return world.peers.contains { peer in
         let saves = peer.model.clock.entries.filter {

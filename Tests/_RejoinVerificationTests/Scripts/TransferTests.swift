@@ -4,13 +4,13 @@ import Rejoin
 import _RejoinVerification
 import Testing
 
-/// Transfers in parts that are cut, resumed by others, and met by restored backups
-/// and by devices with two histories.
+/// Interrupted transfers in parts, with other senders, restored backups and
+/// devices with two histories.
 @Suite struct TransferTests {
   private static let seeds: Range<UInt64> =
     0..<(Tier.isNightly ? 40_000 : 1_000)
 
-  @Test func everyPartIsAsTheOracleSays() throws {
+  @Test func everyPartMatchesOracle() throws {
     var counts = try run(ReplicaUnderTest.self)
     counts += try run(FragmentingReplica.self)
     print("transfers: \(counts)")
@@ -24,9 +24,8 @@ import Testing
     }
   }
 
-  /// The checkers notice a prefix that belongs to other records, without a copy of a
-  /// device.
-  @Test func aPrefixOfOtherRecordsIsFound() {
+  /// The checkers detect a prefix of other records even if no device is copied.
+  @Test func checkersDetectPrefixOfOtherRecords() {
     #expect(finds(SpoiledReplica<KeptPrefixes>.self))
     #expect(finds(SpoiledReplica<TornPrefixes>.self))
     #expect(!finds(SpoiledReplica<Nothing>.self))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import _RejoinVerification
 
-/// What goes wrong in some simulations.
+/// The counts of faults in some simulations.
 private struct FaultCounts {
   var counts: [String: Int] = [:]
 
@@ -47,7 +47,8 @@ private struct FaultCounts {
     if let name { counts[name, default: 0] += 1 }
   }
 
-  /// Messages that never come, come twice, or come after later ones.
+  /// Counts messages that never arrive, arrive twice, or arrive after later
+  /// ones.
   private mutating func addDeliveries(_ script: Script) {
     var lost: Set<Int> = []
     var arrived: Set<[Int]> = []
@@ -99,8 +100,8 @@ extension ScriptVerb {
     }
   }
 
-  /// A network in two halves lets nothing through between them.
-  @Test func aPartitionSeparates() {
+  /// A divided network delivers no messages between its halves.
+  @Test func partitionSeparatesHalves() {
     var planner = SimulationPlanner(
       seed: 0, scale: .quick, universe: .standard)
     planner.side = [0]

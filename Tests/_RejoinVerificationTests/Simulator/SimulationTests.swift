@@ -3,7 +3,7 @@ import _RejoinVerification
 import Testing
 
 @Suite struct SimulationTests {
-  @Test func aSeedGivesOneScriptAndOneTrace() throws {
+  @Test func equalSeedsGiveEqualScriptsAndTraces() throws {
     for seed in 0..<20 as Range<UInt64> {
       let (one, other) = (Simulation(seed: seed), Simulation(seed: seed))
       #expect(one.script == other.script)
@@ -18,9 +18,9 @@ import Testing
     #expect(Set(traces).count == 20)
   }
 
-  /// In another process dictionaries have another order.
+  /// In another process, dictionaries have another order.
   #if compiler(>=6.2)
-    @Test func everyProcessGivesTheSameTrace() async throws {
+    @Test func everyProcessGivesEqualTrace() async throws {
       let here = try SimulationTests.traces()
       let process = await #expect(
         processExitsWith: .success, observing: [\.standardOutputContent]
@@ -40,7 +40,7 @@ import Testing
     }.joined(separator: "\n")
   }
 
-  @Test func aLongSimulationLastsLonger() {
+  @Test func longSimulationHasMoreSteps() {
     let (short, long) = (
       Simulation(seed: 3), Simulation(seed: 3, scale: .long)
     )

@@ -3,7 +3,7 @@ import _RejoinVerification
 import Testing
 
 @Suite struct SimulatorTests {
-  @Test func nothingIsLostWhateverGoesWrong() async {
+  @Test func quickSimulationsLoseNothing() async {
     let result = await SimulatorTests.run(seeds: 1000, scale: .quick)
     print(result)
     #expect(result.failure == nil, "\(result)")
@@ -12,7 +12,7 @@ import Testing
     #expect(result.counts.collisions > 0)
   }
 
-  @Test(.enabled(if: Tier.isNightly)) func nothingIsLostInManyMonths() async {
+  @Test(.enabled(if: Tier.isNightly)) func longSimulationsLoseNothing() async {
     let result = await SimulatorTests.run(seeds: 20_000, scale: .long)
     print(result)
     #expect(result.failure == nil, "\(result)")

@@ -4,8 +4,8 @@ import Rejoin
 import RejoinPolicies
 import RejoinTesting
 
-/// Takes the bytes as choices of what happens in an editing context and in its
-/// replica, and compares what the policy does with ``PolicyTable``.
+/// Takes the bytes as choices of steps in an editing context and in its
+/// replica, and compares the result of the policy with ``PolicyTable``.
 struct ContextBody {
   private var source: ByteSource
   private let policy: MergePolicy
@@ -140,7 +140,8 @@ struct ContextBody {
     try replica.save(undoable: "save", body)
   }
 
-  /// A replica deletes the record, and announces its purge once the other knows.
+  /// A replica deletes the record, and announces its purge after the other
+  /// replica received the deletion.
   private func purge(on replica: Replica) throws(SaveError) {
     try save(on: replica) { $0.delete(PolicyTable.card) }
     exchangeVersions()

@@ -116,8 +116,7 @@ extension PolicyTable {
     try equal("version after a second commit", replica.version, clock)
   }
 
-  /// A draft can be committed where the saves are that it showed, and nowhere
-  /// else.
+  /// A draft can be committed only to a replica with the saves that it showed.
   func checkPlaces(
     of draft: RecordDraft<AnyEntity>, without blank: Replica,
     with shown: Replica
@@ -207,7 +206,7 @@ extension PolicyTable {
       })
   }
 
-  /// Unseen siblings are superseded only under the policies that do so.
+  /// Only some policies supersede unseen siblings.
   private func checkSiblings(
     _ key: FieldKey, _ row: PolicyRow, _ store: Store, _ after: Record
   ) throws(FuzzFailure) {

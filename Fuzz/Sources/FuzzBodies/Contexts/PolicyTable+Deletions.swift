@@ -49,8 +49,8 @@ extension PolicyTable {
       }
   }
 
-  /// If the deletion is refused, the save writes nothing, and reports all edits
-  /// that were lost with it.
+  /// If the deletion is refused, the save writes nothing and reports all edits
+  /// that are lost with it.
   private func checkRefused(
     _ report: ContextReport, _ outcome: DeletionOutcome, _ store: Store,
     _ after: Record
@@ -82,8 +82,9 @@ extension PolicyTable {
     )
   }
 
-  /// If the record is created again, it holds what was written since, and what
-  /// the context had not shown, if the policy keeps that.
+  /// If the record is created again, it holds the later writes.
+  ///
+  /// It also holds the unseen changes, if the policy keeps them.
   private func checkCreatedAgain(
     _ outcome: DeletionOutcome, _ store: Store, _ after: Record
   ) throws(FuzzFailure) {
@@ -114,9 +115,10 @@ extension PolicyTable {
     }
   }
 
-  /// If a deletion supersedes what the context had not shown, the report lists
-  /// it: a field that holds an unseen write must be there, and only a field that
-  /// an unseen save touched may be.
+  /// If a deletion supersedes unseen changes, the report lists them.
+  ///
+  /// It must contain every field with an unseen write, and may contain only
+  /// fields that an unseen save touched.
   private func checkSuperseded(
     _ report: ContextReport, _ store: Store
   ) throws(FuzzFailure) {

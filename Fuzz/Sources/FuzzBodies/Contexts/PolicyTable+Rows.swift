@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import _RejoinVerification
 
-/// What a save must do by the table.
+/// The effects of a save that the table requires.
 struct PolicyRow {
   /// The values to write, by field.
   var written: [FieldKey: Value?] = [:]
@@ -16,7 +16,7 @@ struct PolicyRow {
   var queued: Set<FieldKey> = []
   /// Whether to drop edits of counters, sets and ledgers.
   var dropsMergeableEdits = false
-  /// The fields of which unseen siblings are superseded.
+  /// The fields whose unseen siblings are superseded.
   var supersedes: Set<FieldKey> = []
 
   struct Dropped: Hashable {
@@ -48,12 +48,13 @@ extension PolicyTable {
       record.exists ? record[key].value : nil
     }
 
-    /// Whether a record that the save brings back would show another value.
+    /// Returns whether a record that the save brings back would show another
+    /// value.
     func brings(_ key: FieldKey, backAgainst mine: Value?) -> Bool {
       wasDeleted && record[key].value != mine
     }
 
-    /// Whether the store's last write is later than the context's save.
+    /// Returns whether the store's last write is later than the context's save.
     func isLater(_ key: FieldKey?) -> Bool {
       let shown = record.exists ? record.fields : []
       var times =
@@ -101,7 +102,7 @@ extension PolicyTable {
         && known(store).contains { isChanged($0, store) }
   }
 
-  /// What the save does with the deletion, if the policy does not refuse the
+  /// Returns the outcome of the deletion, if the policy does not refuse the
   /// save.
   func deletion(_ store: Store) -> DeletionOutcome {
     guard isConflict(store) else { return .deleteBeside }
@@ -114,7 +115,7 @@ extension PolicyTable {
     }
   }
 
-  /// The row of the policy; `nil` if it refuses the save.
+  /// Returns the row of the policy, or `nil` if the policy refuses the save.
   func row(_ store: Store) -> PolicyRow? {
     var row = PolicyRow()
     if isDeletion {

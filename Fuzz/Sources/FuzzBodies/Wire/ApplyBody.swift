@@ -59,8 +59,8 @@ struct ApplyBody {
       if count > 1_000 { throw FuzzFailure("a transfer in parts does not end") }
       guard receiver.apply(delta).hasAdvanced else { break }
     }
-    // To one that knows of a fork, the first parts are sent again and again, and the
-    // loop ends before what the sender has ahead of its version.
+    // A receiver that knows of a fork gets the first parts repeatedly. The loop
+    // ends before the fields that the sender has ahead of its version.
     if !receiver.version.forkedDevices.isEmpty { return }
     try equal("fields of a transfer", receiver.delta(), whole.delta())
   }

@@ -3,13 +3,13 @@
 import Rejoin
 import _RejoinVerification
 
-/// What must hold for a replica after any message has been applied to it.
+/// The properties of a replica after it applied any message.
 struct LiveChecks {
   private let replica: Replica
 
   init(_ replica: Replica) { self.replica = replica }
 
-  /// Saves to some of the message's records and to one of our own, reads them
+  /// Saves to some of the message's records and to one other record, reads them
   /// back, and sends everything.
   func check(saving ids: some Sequence<RecordID>) throws(FuzzFailure) {
     readEverything()
@@ -70,7 +70,7 @@ struct LiveChecks {
   }
 }
 
-// What else a replica in use does.
+// Other uses of a replica.
 extension LiveChecks {
   /// Imports and pulls rows.
   private func checkRows() throws(FuzzFailure) {

@@ -4,8 +4,9 @@ import Rejoin
 import RejoinTesting
 import _RejoinVerification
 
-/// A history of three devices, from which seeds are made and to whose replicas
-/// damaged messages are applied.
+/// A history of three devices.
+///
+/// It generates the seeds, and its replicas apply damaged messages.
 public struct LiveHistory: Sendable {
   /// The stored state of each device.
   public private(set) var states: [ReplicaState] = []
@@ -14,8 +15,9 @@ public struct LiveHistory: Sendable {
   /// The encoded messages that the devices could have sent.
   public private(set) var messages: [[UInt8]] = []
 
-  /// The history that the seeds of messages come from, so that their devices
-  /// and records are known to the replicas.
+  /// The history of the seeds of messages.
+  ///
+  /// Its replicas know the devices and records of these messages.
   public static let shared = LiveHistory(seed: 4, steps: 60)
 
   /// Creates a history by the saves and exchanges of a random script.
@@ -127,8 +129,9 @@ public struct LiveHistory: Sendable {
     open(stored, with: RestoreToken(stored))
   }
 
-  /// Opens a stored replica with a token; it takes a new device ID if the token
-  /// is not its own.
+  /// Opens a stored replica with a token.
+  ///
+  /// The replica takes a new device ID if the token is not its own.
   static func open(
     _ stored: ReplicaState, with token: RestoreToken?
   ) -> Replica {

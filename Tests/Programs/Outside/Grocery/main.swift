@@ -21,7 +21,7 @@ struct ShoppingList: Entity {
   let edits = counter("edits")
 }
 
-/// An item, as far as both versions of the app agree.
+/// The part of an item that both versions of the app have.
 protocol Item: Entity {
   var title: Field<Self, MVRegister<String>> { get }
   var aisle: Field<Self, MVRegister<Aisle>> { get }
@@ -34,7 +34,7 @@ protocol Item: Entity {
   static func olderTags(of item: TypedRecord<Self>) -> [String]
 }
 
-/// In the first version, an item has one tag.
+/// An item of the first version, with one tag.
 struct FirstItem: Item {
   static let entityName = "Item"
   let title = register("title", of: String.self)
@@ -50,7 +50,7 @@ struct FirstItem: Item {
   static func olderTags(of item: TypedRecord<Self>) -> [String] { [] }
 }
 
-/// In the second version, an item has a set of tags.
+/// An item of the second version, with a set of tags.
 struct SecondItem: Item {
   static let entityName = "Item"
   let title = register("title", of: String.self)

@@ -4,46 +4,47 @@
 ///
 /// A ``ToyReplica`` makes one of them, or none.
 enum Hazard: String, CaseIterable, Sendable {
-  /// Writes are compared by what their authors had heard of, then by the wall
-  /// clock, then by device: an order with cycles.
+  /// Writes are compared by vector clock, then by wall clock, then by device,
+  /// which is an order with cycles.
   case clockThenTimeThenDevice
-  /// A write is stamped with the wall clock, whatever its author has seen.
+  /// A write has the time of the wall clock, even if its author saw later
+  /// writes.
   case wallClockStamps
-  /// The clock that stamps writes never learns of other devices' times.
+  /// The clock for writes ignores the times of other devices.
   case deafClock
-  /// Of two writes at the same time the one that came first is shown.
+  /// The first received of two writes with equal times is shown.
   case tiesByArrival
   /// A merge drops the siblings that are not shown.
   case losingSiblingsPruned
-  /// A merge drops what others wrote at the same time as this device.
+  /// A merge drops concurrent writes of other devices.
   case mineWinsOnReceive
-  /// An element that both have keeps the dots of both.
+  /// An element in both replicas keeps the dots of both.
   case unionOfDots
-  /// What both have not is dropped where a record is dead, and known for ever.
+  /// A merge drops the entries of a deleted record, but keeps their dots.
   case payloadDroppedDotsKept
   /// A save that only removes leaves no trace in the clock of the field.
   case removalWithoutDot
-  /// A reset adds the negative of what is shown.
+  /// A reset adds the negative of the shown count.
   case resetAddsNegative
-  /// A message advances the clock although the saves before it are missing.
+  /// A message advances the clock although earlier saves are missing.
   case deltaTakenAsReceived
-  /// The clocks of fields are taken for saves that are here completely.
+  /// Saves in the clocks of fields count as completely received.
   case fieldClockTakenAsReceived
-  /// A replica goes on under the device whose message it joined.
+  /// A replica continues with the device ID of the sender.
   case identityTravels
-  /// A restored replica goes on under its old device.
+  /// A restored replica continues with its old device ID.
   case restoredKeepsDevice
-  /// A context that is refreshed takes what it edits for seen as it is now.
+  /// A refreshed context counts the current values of edited fields as seen.
   case refreshAdvancesDirtyBase
-  /// Whoever resolves the conflict that was shown resolves those that were not.
+  /// The resolution of a shown conflict also resolves unseen siblings.
   case resolutionSupersedesUnseen
   /// A context writes every field of its record, edited or not.
   case equalFieldsOverwritten
-  /// What anybody holds is taken for what everybody holds.
+  /// Saves that one device holds count as stable.
   case globalCut
   /// A purge removes the record with its marks and clocks.
   case tombstonesForgotten
-  /// An edit leaves the deletions that its author has seen.
+  /// An edit keeps the deletions that its author saw.
   case editKeepsDeletions
   /// A deletion covers all saves that the replica holds, of any record.
   case deletionCoversReplicaClock
@@ -51,7 +52,7 @@ enum Hazard: String, CaseIterable, Sendable {
   case deletionCoversItself
   /// A deletion in a context covers saves that the context has not shown.
   case deletionCoversUnseen
-  /// A save is covered if all deletions cover it, not if any does.
+  /// A save is covered only if all deletions cover it.
   case deletionsCoverTogether
   /// A deletion counts as an edit.
   case deletionCountsAsEdit
@@ -61,17 +62,17 @@ enum Hazard: String, CaseIterable, Sendable {
   case purgeCountsAsDeletion
   /// A purge drops the contents of a record without an announcement.
   case purgeInOneStep
-  /// A device counts as knowing a save although it may have made others before.
+  /// A save counts as known to a device that may have earlier unsent saves.
   case unsentSavesIgnored
-  /// A context saves a part of a record that was purged since.
+  /// A context saves a part of a record that was purged after the fetch.
   case draftRevivesPurged
   /// An edit in a context supersedes deletions that the context has not shown.
   case contextSupersedesUnseenDeletion
   /// An update wins over a deletion, whatever the rule.
   case ruleIgnored
-  /// A field forgets the saves of devices that have been silent for an hour.
+  /// A field forgets the saves of devices without a message for an hour.
   case clockEntriesExpire
 
-  /// What replicas that are created now do wrong.
+  /// The hazard of the replicas that are created now.
   @TaskLocal static var current: Hazard?
 }

@@ -2,18 +2,19 @@
 
 import Rejoin
 
-/// One save, as a field hears of it.
+/// The part of a save that a field receives.
 struct ToySave {
   let dot: Dot
   let time: Timestamp
-  /// What the author was shown; `nil` means what is here.
+  /// The saves that the author saw, or `nil` for those of this replica.
   var seen: VectorClock?
-  /// Whether everything seen is dropped first.
+  /// Whether the save first drops everything seen.
   var drops = false
 }
 
 extension ToyField {
-  /// Does what one save does to the field, or drops what its author saw.
+  /// Applies an edit of a save to the field, or drops the content that its
+  /// author saw.
   mutating func change(_ edit: FieldEdit?, in save: ToySave) {
     switch edit {
     case nil where kind == .counter: reset(in: save)
@@ -21,7 +22,7 @@ extension ToyField {
     case .write(let value): write(value, in: save)
     case .count(let edit): count(edit, in: save)
     case .members(let edit): change(edit, in: save)
-    // A toy universe has fields of these kinds alone.
+    // A toy universe has only fields of these kinds.
     default: break
     }
     let isTrace = entries.contains { $0.dot == save.dot }
@@ -71,7 +72,7 @@ extension ToyField {
 }
 
 extension ToyField.Entry {
-  /// Takes a later time than `other`, so that the author sees what was written.
+  /// Takes a later time than `other`, so the author sees the new value.
   fileprivate mutating func rise(
     above other: ToyField.Entry, _ hazard: Hazard?
   ) {

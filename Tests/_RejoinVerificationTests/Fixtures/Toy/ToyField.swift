@@ -3,23 +3,23 @@
 import Rejoin
 import _RejoinVerification
 
-/// One field of one record: a clock, and of each save what is left of it.
+/// A field of a record: a clock and the remaining entries of its saves.
 ///
-/// Every kind is the same store here, so that there is one join to break.
+/// All kinds share one store, so only one join can have a hazard.
 struct ToyField: Hashable {
-  /// What is left of a save: a write, an element, or an amount.
+  /// The remains of a save: a write, an element, or an amount.
   struct Entry: Hashable {
     let dot: Dot
     var time = Timestamp.zero
     var value: Value?
     var amount: WideInt = 0
-    /// The saves of the field that the author had heard of.
+    /// The saves of the field that the author saw.
     var seen = VectorClock()
   }
 
   let kind: FieldKind
   var clock = VectorClock()
-  /// In the order of their arrival.
+  /// The entries in the order of their arrival.
   var entries: [Entry] = []
   let hazard: Hazard?
 
@@ -27,7 +27,7 @@ struct ToyField: Hashable {
     (self.kind, self.hazard) = (kind, hazard)
   }
 
-  /// The same however the entries came.
+  /// The field with its entries in a defined order.
   var canonical: ToyField {
     var copy = self
     copy.entries.sort {
@@ -39,7 +39,7 @@ struct ToyField: Hashable {
 
 // Reading.
 extension ToyField {
-  /// The write that is shown.
+  /// The shown write.
   var winner: Entry? {
     entries.reduce(nil) { best, entry in
       guard let best else { return entry }
@@ -59,7 +59,7 @@ extension ToyField {
   var elements: Set<Value> { Set(entries.compactMap(\.value)) }
   var count: WideInt { entries.reduce(0) { $0 + $1.amount } }
 
-  /// Whether there is anything that creating the record again must drop.
+  /// Whether creating the record again must drop content.
   var hasContent: Bool { !entries.isEmpty }
 
   var reading: FieldReading {
@@ -82,7 +82,8 @@ extension ToyField {
 
 // Joining.
 extension ToyField {
-  /// Keeps what both have, and of the rest what the other has not heard of.
+  /// Keeps the entries of both sides, and those that the other side did not
+  /// see.
   mutating func join(_ other: ToyField, at device: DeviceID) {
     let theirs = other.entries.filter {
       confirms($0) && !entries.contains($0)
@@ -92,7 +93,8 @@ extension ToyField {
     if kind == .register { prune(at: device) }
   }
 
-  /// Whether this side has an entry of the other too, or has not heard of it.
+  /// Returns whether this side has an entry of the other side, or did not see
+  /// it.
   private func confirms(_ entry: Entry) -> Bool {
     entries.contains(entry) || !clock.contains(entry.dot)
       || (hazard == .unionOfDots && kind == .set

@@ -3,7 +3,7 @@
 import Rejoin
 import _RejoinVerification
 
-/// Programs about one kind of field each, so that little has to be explored.
+/// Programs with one kind of field each, which have few configurations.
 extension ExplorerProgram {
   private static let a = RecordID("Note", "a")
 
@@ -41,11 +41,11 @@ extension ExplorerProgram {
 }
 
 extension Hazard {
-  /// A program in which the mistake shows; `nil` where an explorer does nothing
-  /// that could show it.
+  /// A program that shows the mistake, or `nil` if no step of the explorer can
+  /// show it.
   ///
-  /// It shows no record to be edited later, restores no backup and purges
-  /// nothing, and no time passes in it.
+  /// The explorer fetches no record for a later edit, restores no backup and
+  /// purges no record, and its time stands still.
   var program: ExplorerProgram? {
     switch self {
     case .clockThenTimeThenDevice, .wallClockStamps, .deafClock: .toyTimes

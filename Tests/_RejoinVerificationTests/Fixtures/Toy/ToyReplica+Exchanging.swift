@@ -3,16 +3,18 @@
 import Rejoin
 import _RejoinVerification
 
-/// Fields, each complete with its clock, and which saves they make.
+/// Whole fields with their clocks, and the saves that they complete.
 struct ToyMessage: Hashable {
-  /// The saves of one device, all effects of which are in the message.
+  /// The saves of one device that the message contains completely.
   struct Interval: Hashable {
     let from: UInt64
     let to: UInt64
     let time: Timestamp
   }
 
-  /// Who wrote the message, which nobody needs to know.
+  /// The sender of the message.
+  ///
+  /// Only a hazard uses it.
   let sender: DeviceID?
   var fields: [FieldPath: ToyField] = [:]
   var intervals: [DeviceID: Interval] = [:]
@@ -93,7 +95,7 @@ extension ToyReplica {
   }
 
   mutating func recordVersion(of other: ToyReplica, now: Int64) {
-    // Saves of the other device that are not here may not have seen the rest.
+    // Missing saves of the other device may not have seen the rest.
     if other.vector[other.device] <= vector[other.device]
       || hazard == .unsentSavesIgnored
     {
@@ -104,7 +106,7 @@ extension ToyReplica {
 }
 
 extension FieldPath {
-  /// By what a clock names the field.
+  /// The number of the field in a clock.
   var digest: UInt64 {
     var digest = Digest()
     digest.add("\(self)")
@@ -112,7 +114,7 @@ extension FieldPath {
   }
 }
 
-// What only a hazard does with a message that has been joined.
+// Effects of hazards after a message was joined.
 extension ToyReplica {
   private mutating func spoil(_ message: ToyMessage, now: Int64) {
     switch hazard {

@@ -3,19 +3,19 @@
 import Rejoin
 import _RejoinVerification
 
-/// What a save does to one record.
+/// The effects of a save on one record.
 private struct ToyPending {
   var mark: ToyMark?
   var drops = false
   var edits: [FieldKey: FieldEdit] = [:]
   /// The saves that a deletion covers, or `nil` for itself and all saves.
   var covered: VectorClock?
-  /// The clocks that the author was shown of some fields.
+  /// The clocks of some fields that the author saw.
   ///
-  /// The author sees every other field as it is here.
+  /// The author saw the current state of every other field.
   var shown: [FieldKey: VectorClock] = [:]
 
-  /// The save has seen whatever any of its verbs has.
+  /// Adds the saves that a verb saw to those of the save.
   mutating func show(_ clock: VectorClock?, of key: FieldKey, isFirst: Bool) {
     if isFirst {
       shown[key] = clock ?? VectorClock()
@@ -160,7 +160,7 @@ extension ToyReplica {
     }
   }
 
-  /// Enters a device as retired, at the greatest number of it that is known.
+  /// Records a device as retired, with its greatest known number.
   private func retire(
     _ old: DeviceID, in pending: inout [RecordID: ToyPending]
   ) {
@@ -177,7 +177,7 @@ extension ToyReplica {
       FieldKey("last", .register))
   }
 
-  /// The greatest number at which a device was retired.
+  /// Returns the greatest number of a device's retirements.
   func retirement(of device: DeviceID) -> UInt64? {
     self[path(ofRetirement: device)].entries.map { entry in
       if case .int(let n) = entry.value { UInt64(n) } else { 0 as UInt64 }
@@ -194,7 +194,7 @@ extension ToyReplica {
 
 // Contexts.
 extension ToyReplica {
-  /// A record as it was shown.
+  /// The fields of a record at the fetch.
   typealias Fetched = [FieldKey: ToyField]
 
   func fetch(_ id: RecordID) -> Fetched {
@@ -268,7 +268,8 @@ extension ToyReplica {
     return try commit(pending, now: now)
   }
 
-  /// Whether a field is taken for seen as it is now, not as it was shown.
+  /// Returns whether the current state of a field counts as seen, not the shown
+  /// one.
   private func seesAll(of key: FieldKey, shown: Fetched) -> Bool {
     switch hazard {
     case .refreshAdvancesDirtyBase: true
@@ -281,7 +282,7 @@ extension ToyReplica {
 
 // Stability.
 extension ToyReplica {
-  /// Adds what everybody is known to hold by now.
+  /// Adds the saves that all devices are known to hold.
   mutating func raiseCut() {
     if hazard == .globalCut {
       return stabilityCut.merge(

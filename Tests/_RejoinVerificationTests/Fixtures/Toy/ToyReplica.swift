@@ -3,7 +3,7 @@
 import Rejoin
 import _RejoinVerification
 
-/// A replica as simple as can be, sound unless it was created with a hazard.
+/// A minimal replica, which is sound unless it was created with a hazard.
 ///
 /// It has no ledgers, no retirement and no digests of histories.
 struct ToyReplica {
@@ -11,15 +11,15 @@ struct ToyReplica {
   let schema: Schema
   let hazard: Hazard?
   var fields: [FieldPath: ToyField] = [:]
-  /// The saves whose every effect is here.
+  /// The completely received saves.
   var vector = VectorClock()
-  /// The time of the last save in the clock, of each device.
+  /// The time of each device's last save in the clock.
   var times: [DeviceID: Timestamp] = [:]
   var hybrid = HybridClock()
-  /// How far the others are known to be.
+  /// The saves that other devices are known to hold.
   var acknowledged: [DeviceID: VectorClock] = [:]
   var stabilityCut = VectorClock()
-  /// The device in whose place this one came, until it has saved.
+  /// The device that this one replaced, until its first save.
   var predecessor: DeviceID?
   let makeDeviceID: () -> DeviceID
 
@@ -43,15 +43,16 @@ struct ToyReplica {
     !marks(of: id, [.dead, .dropped]).isEmpty && !exists(id)
   }
 
-  /// The marks of a record of some kinds, each with the saves that its author
-  /// had seen.
+  /// Returns the marks of a record of some kinds, each with the saves that its
+  /// author saw.
   func marks(of id: RecordID, _ kinds: [ToyMark]) -> [ToyField.Entry] {
     self[FieldPath(id, .existence)].entries.filter { entry in
       kinds.contains { $0.value == entry.value }
     }
   }
 
-  /// Whether purges or their announcements, below a cut, name each deletion.
+  /// Returns whether purges or their announcements below a cut name each
+  /// deletion.
   func namesDeletions(of id: RecordID, below cut: VectorClock? = nil) -> Bool {
     let names = marks(of: id, [.final, .dropped]).filter {
       cut?.contains($0.dot) ?? true
@@ -61,7 +62,8 @@ struct ToyReplica {
     }
   }
 
-  /// The last save of each device in each field of a record, and its touches.
+  /// Returns the last save of each device in each field of a record, and its
+  /// touches.
   private func edits(of id: RecordID) -> [Dot] {
     let existence = self[FieldPath(id, .existence)]
     var clocks = paths(of: id).map { self[$0].clock }
@@ -70,14 +72,14 @@ struct ToyReplica {
       + clocks.flatMap(\.entries).map { Dot($0.device, $0.count) }
   }
 
-  /// The saves that touched a record.
+  /// Returns the saves that touched a record.
   func clock(of id: RecordID) -> VectorClock {
     paths(of: id).reduce(into: self[FieldPath(id, .existence)].clock) {
       $0.merge(self[$1].clock)
     }
   }
 
-  /// The fields of a record, existence aside.
+  /// Returns the fields of a record without its existence.
   func paths(of id: RecordID) -> [FieldPath] {
     fields.keys.filter { $0.id == id && $0.key != .existence }
   }
@@ -92,7 +94,7 @@ struct ToyReplica {
 enum ToyMark {
   case alive, dead, final, dropped
 
-  /// The entry of the record's existence that stands for the mark.
+  /// The value of the mark in the record's existence.
   var value: Value {
     switch self {
     case .alive: true
@@ -121,7 +123,7 @@ extension ToyReplica: TestedReplica {
     return fork
   }
 
-  /// The device, and how often it has saved.
+  /// The device and the number of its saves.
   var restoreToken: Dot { Dot(device, vector[device]) }
 
   mutating func confirmTokenStored(_ token: Dot) -> Bool {
@@ -146,7 +148,7 @@ extension ToyReplica: TestedReplica {
     return clock
   }
 
-  /// What replicas with the same saves agree on.
+  /// The contents that replicas with equal saves share.
   struct Contents: Hashable {
     let clock: VectorClock
     let fields: [FieldPath: ToyField]

@@ -4,8 +4,8 @@ import Rejoin
 import _RejoinVerification
 
 extension ScriptUniverse {
-  /// Two records that an update brings back and one that it does not, with a
-  /// field of each kind that a toy replica has.
+  /// Two records that an update restores and one that it does not, with a field
+  /// of each kind of a toy replica.
   static let toy: ScriptUniverse = {
     let kinds: [FieldKind] = [.register, .counter, .set]
     let fields = kinds.map { FieldKey($0.rawValue, $0) }
