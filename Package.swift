@@ -79,6 +79,10 @@ let package = Package(
         "RejoinTesting",
       ],
       path: "Tests/PowerCuts"),
+    // Its increment is recorded by `Tests/Checks/Walk/run`.
+    .executableTarget(
+      name: "IncrementOnce", dependencies: ["Rejoin", "RejoinStore"],
+      path: "Tests/Programs/Increment"),
     .executableTarget(
       name: "HubWriter",
       dependencies: ["Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore"],
