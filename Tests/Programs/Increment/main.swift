@@ -11,7 +11,6 @@ import Rejoin
 import RejoinStore
 
 private struct Profile: Entity {
-  let name = register("name", of: String.self)
   let steps = counter("steps")
 }
 
@@ -19,7 +18,7 @@ private func increment(_ count: Int) async throws {
   let store = try await ReplicaStore.inMemory(
     schema: [Profile.self], wallClock: WallClock { 1_800_000_000_000 },
     makeDeviceID: { DeviceID(1) })
-  try await store.save { $0[Profile.self, "ada"].name = "Ada" }
+  try await store.save { $0[Profile.self, "ada"].steps.increment() }
   var values = store.values(of: Profile.self, key: "ada").makeAsyncIterator()
   _ = try await values.next()
   for _ in 0..<count {
