@@ -51,8 +51,11 @@ def without_comments(source):
     return re.sub(r"//.*|/\*[\s\S]*?\*/", "", source)
 
 
-def labels(source, start, is_subscript):
-    """The labels of the parameters whose list starts at an index."""
+def labels(source, start, has_labels):
+    """The labels of the parameters whose list starts at an index.
+
+    A single name is a label as well, except in a subscript or an operator.
+    """
     result, depth, words = "", 0, ""
     for character in source[start:].replace("->", ""):
         if character in "([{<":
@@ -62,8 +65,7 @@ def labels(source, start, is_subscript):
         if depth == 0 or depth == 1 and character == ",":
             words = words.partition(":")[0].split()
             if words:
-                hasLabel = len(words) > 1 or not is_subscript
-                result += f"{words[0] if hasLabel else '_'}:"
+                result += f"{words[0] if has_labels or len(words) > 1 else '_'}:"
             words = ""
         elif words or character not in "(":
             words += character
@@ -77,10 +79,11 @@ def declared(source):
     source = without_comments(source)
     names = set(re.findall(r"\b(?:var|let|case)\s+`?(\w+)", source))
     for found in re.finditer(
-            r"\b(?:func\s+`?(\w+)`?|(init|subscript)[?!]?)\s*(?:<[^(]*>)?\s*(?=\()",
-            source):
+            r"(?<!\.)\b(?:func\s+`?(\w+|[-+*/%<>=!&|^~?.]+)`?|(init|subscript)[?!]?)"
+            r"\s*(?:<[^(]*>)?\s*(?=\()", source):
         name = found[1] or found[2]
-        names.add(name + labels(source, found.end(), name == "subscript"))
+        has_labels = name.isidentifier() and name != "subscript"
+        names.add(name + labels(source, found.end(), has_labels))
     return names
 
 
@@ -108,7 +111,8 @@ def called(fewer, more):
         input="\n".join(name for _, name in found), stdout=subprocess.PIPE)
     result = collections.defaultdict(set)
     for (file, _), name in zip(found, names.stdout.splitlines()):
-        result[file].add(re.sub(r"<[^<>]*>", "", name))
+        name = name.replace(" infix(", "(")
+        result[file].add(re.sub(r"(?<=\w)<[^<>]*>", "", name))
     return result
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Saves a record, then increments its counter as often as the argument says:
+// Saves a record, then increments its counter COUNT times:
 //
 //   IncrementOnce COUNT
 //
