@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).parents[3]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 ARTICLE = ROOT / "Sources/Rejoin/Rejoin.docc/MapOfTheCode.md"
 SECTION = "An increment from tap to tap"
 MODULES = ["Rejoin", "RejoinStore", "RejoinSQL"]
