@@ -79,10 +79,6 @@ let package = Package(
         "RejoinTesting",
       ],
       path: "Tests/PowerCuts"),
-    // Its increment is recorded by `Tests/Checks/Walk/run`.
-    .executableTarget(
-      name: "IncrementOnce", dependencies: ["Rejoin", "RejoinStore"],
-      path: "Tests/Programs/Increment"),
     .executableTarget(
       name: "HubWriter",
       dependencies: ["Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore"],
@@ -95,6 +91,10 @@ let package = Package(
     .testTarget(
       name: "RejoinPoliciesTests", dependencies: ["Rejoin", "RejoinPolicies"],
       exclude: ["CoreData"]),
+    // `Tests/Checks/Walk/run` records the calls of its increment.
+    .executableTarget(
+      name: "IncrementOnce", dependencies: ["Rejoin", "RejoinStore"],
+      path: "Tests/Programs/Increment"),
     .testTarget(
       name: "RejoinComparisonTests",
       dependencies: [
