@@ -169,7 +169,7 @@ def main():
                              for file, named in outside.items())
             faults.append(
                 f"{len(outside)} files name types of {room.name} that are not its "
-                f"door ({', '.join(room.door)}), and the bound is {room.bound}; "
+                f"door ({', '.join(room.door) or 'no types'}), and the bound is {room.bound}; "
                 f"call the door instead{listed}")
         declared = {each.path for file in files for each in core.types[file]}
         faults += [f"{name} is not declared in {room.name}; correct ROOMS in count.py"
