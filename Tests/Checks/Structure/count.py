@@ -169,8 +169,8 @@ def main():
                              for file, named in outside.items())
             faults.append(
                 f"{len(outside)} files name types of {room.name} that are not its "
-                f"door ({', '.join(room.door) or 'no types'}), and the bound is {room.bound}; "
-                f"call the door instead{listed}")
+                f"door ({', '.join(room.door) or 'no types'}), and the bound is "
+                f"{room.bound}; call the door instead{listed}")
         declared = {each.path for file in files for each in core.types[file]}
         faults += [f"{name} is not declared in {room.name}; correct ROOMS in count.py"
                    for name in room.door if name not in declared]
