@@ -91,6 +91,10 @@ let package = Package(
     .testTarget(
       name: "RejoinPoliciesTests", dependencies: ["Rejoin", "RejoinPolicies"],
       exclude: ["CoreData"]),
+    // `Tests/Checks/Walk/run` records the calls of its increment.
+    .executableTarget(
+      name: "IncrementOnce", dependencies: ["Rejoin", "RejoinStore"],
+      path: "Tests/Programs/Increment"),
     .testTarget(
       name: "RejoinComparisonTests",
       dependencies: [
