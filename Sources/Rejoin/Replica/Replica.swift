@@ -20,7 +20,7 @@
 /// the state for a new device. A replica is not `Sendable`. Isolate it, for
 /// example in an actor. Deltas, reports, records and states are `Sendable`
 /// values.
-public final class Replica {
+public final class Replica: ReadableReplica {
   /// The entities that the app knows.
   public let schema: Schema
 

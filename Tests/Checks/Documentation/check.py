@@ -6,20 +6,12 @@ import pathlib
 import re
 import sys
 
-from names import OLD_NAMES, WAITING_NAMES
-
 # What an article has to mention: members are listed on the page of their type.
 CURATED_KINDS = {
     "swift.actor", "swift.class", "swift.enum", "swift.func", "swift.func.op",
     "swift.macro", "swift.protocol", "swift.struct", "swift.typealias",
     "swift.var",
 }
-
-
-def type_of(parameter):
-    text = "".join(
-        each["spelling"] for each in parameter["declarationFragments"])
-    return text.partition(": ")[2]
 
 
 class Symbol:
@@ -30,22 +22,6 @@ class Symbol:
         self.location = json.get("location")
         self.is_documented = "docComment" in json
         self.is_synthesized = "::SYNTHESIZED::" in json["identifier"]["precise"]
-        parameters = json.get("functionSignature", {}).get("parameters", [])
-        self.parameters = {
-            name for each in parameters
-            for name in (each["name"], each.get("internalName"))
-        }
-        # The labels of parameters, with their types.
-        self.labeled_types = {
-            f"{each['name']}: {type_of(each)}" for each in parameters}
-
-    @property
-    def base_name(self):
-        return self.path[-1].split("(")[0]
-
-    @property
-    def labels(self):
-        return re.findall(r"(\w+):", self.path[-1])
 
     def __str__(self):
         name = f"{self.module}: {'.'.join(self.path)}"
@@ -54,23 +30,10 @@ class Symbol:
         file = self.location["uri"].split(str(pathlib.Path.cwd()) + "/")[-1]
         return f"{file}:{self.location['position']['line'] + 1}: {name}"
 
-    def bears(self, name):
-        """Whether this is a declaration by a name of names.py."""
-        if ": " in name:
-            return name in self.labeled_types
-        name, _, label = name.rstrip(":)").partition("(")
-        if label and label not in self.labels:
-            return False
-        owner, dot, base = name.rpartition(".")
-        if not dot:
-            return base == self.base_name or base in self.parameters
-        owners = self.path[-2:-1] or [""]
-        return [owner, base] == owners + [self.base_name]
 
-
-def symbols(graphs, level, module):
+def symbols(graphs, module):
     """The symbols that are written in a module, extensions of others included."""
-    for file in sorted((graphs / level / module).glob("*.json")):
+    for file in sorted((graphs / module).glob("*.json")):
         for each in json.loads(file.read_text())["symbols"]:
             symbol = Symbol(module, each)
             # What the compiler writes, or another module declares, has no place
@@ -136,43 +99,27 @@ def report(title, faults, advice):
 
 
 def check(graphs, module):
-    public = list(symbols(graphs, "public", module))
-    internal = list(symbols(graphs, "internal", module))
-    if not internal:
+    public = list(symbols(graphs, module))
+    if not public:
         sys.exit(f"{graphs}: no declarations of {module}, expected some")
-    # A product whose name begins with a line is for the package's own programs.
-    is_product = not module.startswith("_") and (
-        f'.library(name: "{module}"' in pathlib.Path("Package.swift").read_text())
-    faults = 0
-    types = []
-    if is_product:
-        faults += report(
-            "public, without a documentation comment",
-            [each for each in public if not each.is_documented],
-            "say in one sentence what it is")
-        catalogue = pathlib.Path(f"Sources/{module}/{module}.docc")
-        known = curated(catalogue)
-        types = [each for each in public
-                 if len(each.path) == 1 and each.kind in CURATED_KINDS]
-        faults += report(
-            "public, and in no list of topics",
-            [each for each in types if each.path[0] not in known],
-            f"list it under ## Topics of a page in {catalogue}, as - ``Name``")
-        faults += report(
-            "a group that is too long or not complete",
-            list(grouping_faults(catalogue, public)),
-            f"list each member in one group of at most {LARGEST_GROUP}")
+    catalogue = pathlib.Path(f"Sources/{module}/{module}.docc")
+    known = curated(catalogue)
+    types = [each for each in public
+             if len(each.path) == 1 and each.kind in CURATED_KINDS]
+    faults = report(
+        "public, without a documentation comment",
+        [each for each in public if not each.is_documented],
+        "say in one sentence what it is")
     faults += report(
-        "bears an old name",
-        [f"{each}: {old} is now {new}" for each in internal
-         for old, new in OLD_NAMES.items() if each.bears(old)],
-        "use the new name")
-    waiting = [name for each in internal for name in WAITING_NAMES
-               if each.bears(name)]
-    print(f"{module}: {len(public) if is_product else 0} public symbols, "
-          f"{len(types)} of them types and functions to be curated; "
-          f"{len(internal)} declarations, {len(waiting)} of them by names that "
-          f"wait; {faults} faults")
+        "public, and in no list of topics",
+        [each for each in types if each.path[0] not in known],
+        f"list it under ## Topics of a page in {catalogue}, as - ``Name``")
+    faults += report(
+        "a group that is too long or not complete",
+        list(grouping_faults(catalogue, public)),
+        f"list each member in one group of at most {LARGEST_GROUP}")
+    print(f"{module}: {len(public)} public symbols, {len(types)} of them types and"
+          f" functions to be curated; {faults} faults")
     return faults
 
 
