@@ -104,7 +104,7 @@ extension Replica {
   ///     record.
   ///   - limit: The maximum number of records to return, or `nil` for no limit.
   /// - Precondition: The schema declares the entity.
-  /// - Complexity: The cost of ``recordIDs(of:after:limit:)-(String,_,_)``, and
+  /// - Complexity: The cost of ``recordIDs(of:after:limit:)``, and
   ///   of reading the listed records.
   public func records<E: Entity>(
     of entity: E.Type, after key: String? = nil, limit: Int? = nil

@@ -126,7 +126,7 @@ public final class Replica: ReadableReplica {
   /// ID retires the old one.
   ///
   /// - Parameters:
-  ///   - stored: The last ``state`` that was stored.
+  ///   - state: The last ``state`` that was stored.
   ///   - token: The last ``RestoreToken`` that was stored, or `nil` if it is
   ///     lost.
   ///   - schema: The entities that the app knows.
