@@ -131,7 +131,7 @@ extension DeviceID {
 }
 
 extension DeviceID: RunKey {
-  var mark: UInt32 {
+  var prehash: UInt32 {
     let half = high ^ low
     return UInt32(truncatingIfNeeded: half ^ half >> 32)
   }

@@ -3,28 +3,30 @@
 /// A key with a number that differs from that of most other keys.
 protocol RunKey: Hashable, Sendable {
   /// Equal for equal keys, and usually different for different keys.
-  var mark: UInt32 { get }
+  var prehash: UInt32 { get }
 }
 
 extension SchemaName: RunKey {
-  var mark: UInt32 { UTF8Order.mark(of: text) }
+  var prehash: UInt32 { UTF8Order.prehash(of: text) }
 }
 
 extension FieldKey: RunKey {
-  var mark: UInt32 { UTF8Order.mark(of: name) }
+  var prehash: UInt32 { UTF8Order.prehash(of: name) }
 }
 
 extension RecordID: RunKey {
-  var mark: UInt32 { UTF8Order.mark(of: key) }
+  var prehash: UInt32 { UTF8Order.prehash(of: key) }
 }
 
 extension UInt32: RunKey {
-  var mark: UInt32 { self }
+  var prehash: UInt32 { self }
 }
 
 extension ObjectIdentifier: RunKey {
   /// Without the lowest bits, which are the same in all addresses.
-  var mark: UInt32 { UInt32(truncatingIfNeeded: UInt(bitPattern: self) >> 3) }
+  var prehash: UInt32 {
+    UInt32(truncatingIfNeeded: UInt(bitPattern: self) >> 3)
+  }
 }
 
 /// A map for keys that come in runs, which starts a look-up at the last index.
@@ -35,11 +37,11 @@ extension ObjectIdentifier: RunKey {
 struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   struct Entry: Sendable {
     let key: Key
-    fileprivate let mark: UInt32
+    fileprivate let prehash: UInt32
     var content: Content
 
-    fileprivate init(_ key: Key, _ mark: UInt32, _ content: Content) {
-      (self.key, self.mark, self.content) = (key, mark, content)
+    fileprivate init(_ key: Key, _ prehash: UInt32, _ content: Content) {
+      (self.key, self.prehash, self.content) = (key, prehash, content)
     }
   }
 
@@ -58,21 +60,21 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   var isEmpty: Bool { entries.isEmpty }
 
   /// Returns the index of a key in `entries`.
-  func index(of key: Key) -> Int? { index(of: key, key.mark) }
+  func index(of key: Key) -> Int? { index(of: key, key.prehash) }
 
-  private func index(of key: Key, _ mark: UInt32) -> Int? {
+  private func index(of key: Key, _ prehash: UInt32) -> Int? {
     // Keys often return in the order of their insertion.
-    if isPlace(last, of: key, mark) { return last }
-    if isPlace(last + 1, of: key, mark) { return last + 1 }
+    if isIndex(last, of: key, prehash) { return last }
+    if isIndex(last + 1, of: key, prehash) { return last + 1 }
     if entries.count > Self.few { return indices[key] }
-    for index in entries.indices where isPlace(index, of: key, mark) {
+    for index in entries.indices where isIndex(index, of: key, prehash) {
       return index
     }
     return nil
   }
 
-  private func isPlace(_ index: Int, of key: Key, _ mark: UInt32) -> Bool {
-    index < entries.count && entries[index].mark == mark
+  private func isIndex(_ index: Int, of key: Key, _ prehash: UInt32) -> Bool {
+    index < entries.count && entries[index].prehash == prehash
       && entries[index].key == key
   }
 
@@ -82,8 +84,8 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   }
 
   /// Returns whether a key is at one of the first two indices to search.
-  private func isNear(_ key: Key, _ mark: UInt32) -> Bool {
-    isPlace(last, of: key, mark) || isPlace(last + 1, of: key, mark)
+  private func isNear(_ key: Key, _ prehash: UInt32) -> Bool {
+    isIndex(last, of: key, prehash) || isIndex(last + 1, of: key, prehash)
   }
 
   /// Returns the index of a key in `entries`.
@@ -92,14 +94,14 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   mutating func intern(
     _ key: Key, default initial: @autoclosure () -> Content
   ) -> Int {
-    let mark = key.mark
-    if entries.count <= Self.few || isNear(key, mark) {
-      if let index = index(of: key, mark) {
+    let prehash = key.prehash
+    if entries.count <= Self.few || isNear(key, prehash) {
+      if let index = index(of: key, prehash) {
         last = index
         return index
       }
       last = entries.count
-      entries.append(Entry(key, mark, initial()))
+      entries.append(Entry(key, prehash, initial()))
       if entries.count > Self.few {
         for (index, entry) in entries.enumerated() {
           indices[entry.key] = index
@@ -110,7 +112,7 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
     // Hash the key only once, whether or not it is missing.
     let new = entries.count
     last = { (index: inout Int) in index }(&indices[key, default: new])
-    if last == new { entries.append(Entry(key, mark, initial())) }
+    if last == new { entries.append(Entry(key, prehash, initial())) }
     return last
   }
 

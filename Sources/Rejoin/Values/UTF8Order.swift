@@ -44,7 +44,7 @@ enum UTF8Order {
   }
 
   /// Returns a number that usually differs if the first eight bytes differ.
-  static func mark(of text: String) -> UInt32 {
+  static func prehash(of text: String) -> UInt32 {
     let prefix = prefix(of: text)
     return UInt32(truncatingIfNeeded: prefix ^ prefix >> 32)
   }

@@ -14,7 +14,7 @@ enum FoundToken: Equatable {
   case damaged
 
   /// The bytes that replace the token while a scope is created.
-  private static let mark = Array("rejoin: creating".utf8)
+  private static let creatingText = Array("rejoin: creating".utf8)
 
   init(of tokenStorage: any TokenStorage) throws(StoreError) {
     let bytes: [UInt8]?
@@ -24,7 +24,7 @@ enum FoundToken: Equatable {
     self =
       switch bytes {
       case nil, []: .none
-      case FoundToken.mark: .creating
+      case FoundToken.creatingText: .creating
       case let bytes?:
         (try? RestoreToken(decoding: bytes)).map { .token($0) } ?? .damaged
       }
@@ -34,15 +34,16 @@ enum FoundToken: Equatable {
   ///
   /// If the process exits before the commit, the scope does not exist. Opening
   /// then must not report it as missing.
-  static func keepCreating(by tokenStorage: any TokenStorage) throws(StoreError)
+  static func storeCreating(by tokenStorage: any TokenStorage)
+    throws(StoreError)
   {
-    do { try tokenStorage.store(mark) } catch {
+    do { try tokenStorage.store(creatingText) } catch {
       throw .tokenNotStored("\(error)")
     }
   }
 
   /// Whether the token shows that a store existed.
-  var tellsOfStore: Bool { self != .none && self != .creating }
+  var impliesStore: Bool { self != .none && self != .creating }
 
   /// The token, or `nil` if the token storage has no valid token.
   var token: RestoreToken? {

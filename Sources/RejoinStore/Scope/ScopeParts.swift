@@ -44,7 +44,7 @@ extension ScopeParts {
     let found = try FoundToken(of: tokenStorage)
     guard
       let row = try ScopeRow.find(
-        name, mustExist: found.tellsOfStore, on: connection)
+        name, mustExist: found.impliesStore, on: connection)
     else { return nil }
     if row.isOfHub { throw StoreError.scopeBelongsToHub }
     let (rows, state) = try ScopeRows.read(
@@ -70,7 +70,7 @@ extension ScopeParts {
   ) throws -> OpenedScope {
     let found = try FoundToken(of: tokenStorage)
     // If the token shows a store, the store was lost.
-    if initial == nil, recovering == nil, found.tellsOfStore {
+    if initial == nil, recovering == nil, found.impliesStore {
       throw StoreError.missing(found.token)
     }
     let replica =
@@ -87,7 +87,7 @@ extension ScopeParts {
     let rows = ScopeRows.new(
       name, for: replica.current, patching: patching, on: connection)
     // Keep the token of a lost store until the new store is durable.
-    if !found.tellsOfStore { try FoundToken.keepCreating(by: tokenStorage) }
+    if !found.impliesStore { try FoundToken.storeCreating(by: tokenStorage) }
     replica.markAllRecordsChanged()
     replica.confirmTokenStored(replica.restoreToken)
     try rows.write(replica)

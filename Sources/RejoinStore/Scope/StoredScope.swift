@@ -89,19 +89,19 @@ package final class StoredScope {
     writing tables: (RecordChanges) throws -> Void,
     _ body: (Replica) throws -> Value
   ) throws -> Value {
-    try change(body, tells: true, tables)
+    try change(body, reports: true, tables)
   }
 
   private func change<Value>(
-    _ body: (Replica) throws -> Value, tells: Bool = false,
+    _ body: (Replica) throws -> Value, reports: Bool = false,
     _ tables: (RecordChanges) throws -> Void
   ) throws -> Value {
     try claim()
-    return try perform(body, tells: tells, tables)
+    return try perform(body, reports: reports, tables)
   }
 
   func perform<Value>(
-    _ body: (Replica) throws -> Value, tells: Bool = false,
+    _ body: (Replica) throws -> Value, reports: Bool = false,
     _ tables: (RecordChanges) throws -> Void
   ) throws -> Value {
     try begin()
@@ -114,8 +114,8 @@ package final class StoredScope {
     rows.begin()
     let checkpoint = observers.checkpoint
     observers.update(&referrers, of: replica)
-    if tells || referrers != nil {
-      replica.keepFormerRecords(of: tells ? nil : referrers)
+    if reports || referrers != nil {
+      replica.keepFormerRecords(of: reports ? nil : referrers)
     }
     do {
       undoFailure = nil
@@ -309,10 +309,10 @@ package final class StoredScope {
   /// Reverts the replica to the state in the scope.
   private func revert(to former: FormerReplica) throws(StoreError) {
     do {
-      let isTakenBack = try connection.reading {
+      let isReverted = try connection.reading {
         try rows.revert(replica, to: former)
       }
-      if isTakenBack { return }
+      if isReverted { return }
       let state: ReplicaState
       (rows, state) = try connection.reading {
         guard

@@ -77,7 +77,7 @@ public actor ReplicaStore {
       // Check first. SQLite would create the file and delete a log without a
       // file.
       let found = try FoundToken(of: token)
-      if recovery == nil, found.tellsOfStore, file.isEmpty {
+      if recovery == nil, found.impliesStore, file.isEmpty {
         throw StoreError.missing(found.token)
       }
       let parts = ScopeParts(

@@ -170,7 +170,7 @@ extension Replica {
     for row in records {
       batch.add(row.content, of: row.key, empty.current.names)
     }
-    let dot = Dot(DeviceID(high: DeviceID.importMark, low: batch.value), 1)
+    let dot = Dot(DeviceID(high: DeviceID.importPrefix, low: batch.value), 1)
     // An empty replica has no writes to supersede.
     var ignored = SaveReport()
     for row in records {
@@ -212,13 +212,13 @@ extension Replica {
 
 extension DeviceID {
   /// `import` in ASCII, the first half of the device IDs of imports.
-  fileprivate static let importMark: UInt64 = 0x696d_706f_7274_0000
+  fileprivate static let importPrefix: UInt64 = 0x696d_706f_7274_0000
 
   /// Whether the device stands for an import with ``Replica/importRows(_:)``.
   ///
   /// The ID is a digest of the imported rows, so it is the same on every device
   /// that imports them. No replica has such an ID.
-  public var isImport: Bool { high == DeviceID.importMark }
+  public var isImport: Bool { high == DeviceID.importPrefix }
 }
 
 extension Digest {
