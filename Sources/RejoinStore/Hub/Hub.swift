@@ -27,7 +27,7 @@ import RejoinSQL
 /// ``StoreError/canceled``.
 public final class Hub: Sendable {
   let pool: HubPool
-  let changes: HubWriteQueue
+  let writes: HubWriteQueue
   let limits: Limits
 
   /// An access to check before a request performs it.
@@ -81,7 +81,7 @@ public final class Hub: Sendable {
       return DeviceID.random(using: &random)
     }
     let hasOneWriter = try await pool.run { $0.hasOneWriter }
-    changes = HubWriteQueue(pool, hasOneWriter: hasOneWriter)
+    writes = HubWriteQueue(pool, hasOneWriter: hasOneWriter)
   }
 
   /// Creates a session for one client.

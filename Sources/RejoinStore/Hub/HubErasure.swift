@@ -32,7 +32,7 @@ extension Hub {
   public func eraseScope(_ name: String) async throws {
     var batch: ErasureBatch? = ErasureBatch()
     while let next = batch {
-      _ = try await changes.make(.erase(next), in: name)
+      _ = try await writes.make(.erase(next), in: name)
       batch = next.following
     }
     try await pool.run { try $0.emptyLog() }

@@ -114,7 +114,7 @@ actor HubWorker {
   private let limits: Hub.Limits
   private let patience: Duration
   private let makeDeviceID: @Sendable () -> DeviceID
-  private var scopes: HubConnection?
+  private var connection: HubConnection?
   /// The failure of the last attempt to connect, until one succeeds.
   private var outage: Failure?
 
@@ -141,24 +141,24 @@ actor HubWorker {
       if let failure { try await wait(after: failure, since: call()) }
       let start = ContinuousClock.now
       let open: HubConnection
-      do { open = try scopes ?? self.open() } catch let error as StoreError
+      do { open = try connection ?? self.open() } catch let error as StoreError
         where error.mayPass
       {
         failure = Failure(error, since: start, after: failure)
         outage = failure
         continue
       }
-      (scopes, outage) = (open, nil)
+      (connection, outage) = (open, nil)
       do {
         // Replace a connection in an unknown state.
-        defer { if !open.isIdle { scopes = nil } }
+        defer { if !open.isIdle { connection = nil } }
         return try body(open)
       } catch let error as StoreError where error.mayPass {
         failure = Failure(error, since: start, after: failure)
       } catch StoreError.readOnly(let error) where !open.hasOneWriter {
         // The session is on a standby server, and a new one may not be. All
         // requests that waited end together, each after an attempt.
-        scopes = nil
+        connection = nil
         failure = Failure(.readOnly(error), since: call(), after: failure)
       }
     }

@@ -46,7 +46,7 @@ public struct HubSession: Sendable {
     let name = try name(scope)
     try hub.limits.check(delta)
     let check = check
-    return try await hub.changes.make(
+    return try await hub.writes.make(
       .join(delta) { try check(.write(scope: name, $0)) }, in: scope)
   }
 
@@ -67,7 +67,7 @@ public struct HubSession: Sendable {
       try $0.recordVersionIfKnown(version, of: device, in: scope)
     }
     if let known { return known }
-    return try await hub.changes.make(
+    return try await hub.writes.make(
       .recordVersion(version, of: device), in: scope)
   }
 

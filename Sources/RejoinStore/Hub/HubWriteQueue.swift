@@ -194,7 +194,7 @@ final class HubWriteQueue: Sendable {
     /// - Parameter next: A closure that chooses the requests.
     /// - Returns: The outcomes, or `nil` if the requests must be divided.
     func perform(
-      on scopes: HubConnection, within patience: Duration,
+      on connection: HubConnection, within patience: Duration,
       choosing next: () -> [Request]
     ) throws -> [Outcome]? {
       var requests = state.withLock { state in
@@ -207,7 +207,7 @@ final class HubWriteQueue: Sendable {
       if cancellation.containsAll(requests) { throw StoreError.canceled }
       var reports = requests.map(\.report)
       let result = Result<[Outcome], any Error> {
-        try scopes.make(
+        try connection.make(
           requests.map { ($0.scope, $0.change) }, adding: &reports)
       }
       for i in requests.indices { requests[i].report = reports[i] }
@@ -313,10 +313,10 @@ final class HubWriteQueue: Sendable {
     let task = Task {
       try await pool.run {
         (turn.requests ?? waitingRequests(in: line)).map(\.call).min() ?? .now
-      } _: { scopes in
+      } _: { connection in
         defer { turn.isAwaited = pool.waitingCount > 0 }
         // Until a connection is free, more requests can join the transaction.
-        return try turn.perform(on: scopes, within: pool.patience) {
+        return try turn.perform(on: connection, within: pool.patience) {
           state.withLock { $0.lines[line]?.removeNext() ?? [] }
         }
       }

@@ -138,7 +138,7 @@ import Testing
         }
       }
       // The others must wait before the first one is written.
-      while hub.changes.waitingCount < 40 {
+      while hub.writes.waitingCount < 40 {
         try await Task.sleep(for: .milliseconds(1))
       }
       try other.run("COMMIT")
