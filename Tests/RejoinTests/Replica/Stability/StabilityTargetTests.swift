@@ -4,30 +4,30 @@ import Testing
 
 @testable import Rejoin
 
-/// Marks and the devices that pass them.
-@Suite(.encodes) struct StabilityMarkTests {
+/// Targets of stability and the devices that pass them.
+@Suite(.encodes) struct StabilityTargetTests {
   private let a = DeviceID(1)
   private let b = DeviceID(2)
   private let c = DeviceID(3)
 
-  @Test func devicePassesMarkByShowingAllItsSaves() {
+  @Test func devicePassesTargetByShowingAllItsSaves() {
     var stability = Stability()
     stability.record([a: 1], of: b, holding: [a: 2], mayPass: true)
-    #expect(stability.mark == [a: 2])
+    #expect(stability.target == [a: 2])
     #expect(stability.passed.isEmpty)
     stability.record([a: 2, c: 9], of: b, holding: [a: 5], mayPass: true)
-    #expect(stability.mark == [a: 2])
+    #expect(stability.target == [a: 2])
     #expect(stability.passed == [b])
   }
 
-  @Test func markBecomesStableWhenAllDevicesPass() {
+  @Test func targetBecomesStableWhenAllDevicesPass() {
     var stability = Stability()
     stability.record([a: 2], of: b, holding: [a: 2], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 3]) == nil)
     stability.record([a: 3], of: c, holding: [a: 3], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == [a: 2])
-    #expect(stability.mark == [a: 4])
-    // A device that passed one mark must still pass the next.
+    #expect(stability.target == [a: 4])
+    // A device that passed one target must still pass the next.
     #expect(stability.advance([b, c], holding: [a: 4]) == nil)
     stability.record([a: 4], of: b, holding: [a: 4], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == nil)
@@ -35,12 +35,12 @@ import Testing
     #expect(stability.advance([b, c], holding: [a: 4]) == [a: 4])
   }
 
-  /// Without saves, no mark exists.
-  @Test func emptyVersionDoesNotPassMark() {
+  /// Without saves, no target exists.
+  @Test func emptyVersionDoesNotPassTarget() {
     var stability = Stability()
     stability.record([:], of: b, holding: [:], mayPass: true)
     stability.record([a: 1], of: c, holding: [a: 1], mayPass: true)
-    #expect(stability.mark == [a: 1])
+    #expect(stability.target == [a: 1])
     #expect(stability.passed == [c])
   }
 
