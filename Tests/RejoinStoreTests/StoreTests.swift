@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinSQL
 import RejoinTesting
 import Testing
@@ -252,18 +249,14 @@ import Testing
 
   /// No kill shows a missing sync, because the system still writes its buffers.
   @Test func everyCommitIsSynced() async throws {
-    let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    let store = try await ReplicaStore(at: path, schema: [Note.self])
     #expect(try await store.setting("synchronous") == 2)
     #expect(try await store.setting("fullfsync") == 1)
   }
 
   @Test func theAppsTablesAreWrittenWithTheSaveOrNot() async throws {
     struct Refused: Error {}
-    let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    let store = try await ReplicaStore(at: path, schema: [Note.self])
     let other = try SQLiteConnection(opening: path)
     try other.run("CREATE TABLE search (title BLOB UNIQUE)")
     @Sendable func index(
@@ -304,9 +297,7 @@ import Testing
 
   /// A save is not interrupted: who cancels a task learns whether it was made.
   @Test func aCancelledTaskHasSavedOrNot() async throws {
-    let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    let store = try await ReplicaStore(at: path, schema: [Note.self])
     var acknowledged = 0
     for i in 0..<40 {
       let task = Task {
