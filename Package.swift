@@ -34,7 +34,9 @@ let package = Package(
       exclude: hasCoreData ? [] : ["CoreData"]),
     .target(name: "RejoinFoundation", dependencies: ["Rejoin"]),
     .target(name: "RejoinSQL"),
-    .target(name: "RejoinStore", dependencies: ["Rejoin", "RejoinSQL"]),
+    .target(
+      name: "RejoinStore",
+      dependencies: ["Rejoin", "RejoinFoundation", "RejoinSQL"]),
     .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .target(
       name: "_RejoinVerification",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinFoundation
 import RejoinSQL
 
 /// A database through which devices exchange saves, with a replica per scope.
@@ -75,11 +76,10 @@ public final class Hub: Sendable {
       demand(limit > 0, "a limit must be 1 or more, not \(limit)")
     }
     self.limits = limits
-    pool = HubPool(connections: connections, limits: limits, connect) {
-      // The hub makes no saves under this ID. Each of its scopes has its own.
-      var random = SystemRandomNumberGenerator()
-      return DeviceID.random(using: &random)
-    }
+    // Each scope has its own device ID. The hub makes no saves under it.
+    pool = HubPool(
+      connections: connections, limits: limits, connect,
+      makeDeviceID: DeviceID.random)
     let hasOneWriter = try await pool.run { $0.hasOneWriter }
     writes = HubWriteQueue(pool, hasOneWriter: hasOneWriter)
   }

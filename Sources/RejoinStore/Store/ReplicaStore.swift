@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinFoundation
 import RejoinSQL
 
 /// A replica that writes every save to an SQLite file.
 ///
 ///     let store = try await ReplicaStore(
-///       at: "notes.sqlite", schema: [Note.self], wallClock: clock,
-///       makeDeviceID: newDevice)
+///       at: "notes.sqlite", schema: [Note.self])
 ///     try await store.save { $0[Note.self, "1"].title = "Milk" }
 ///     try await store.close()
 ///
 ///     let again = try await ReplicaStore(
-///       at: "notes.sqlite", schema: [Note.self], wallClock: clock,
-///       makeDeviceID: newDevice)
+///       at: "notes.sqlite", schema: [Note.self])
 ///     await again.read { $0[Note.self, "1"]?.title }  // "Milk"
 ///
 /// When a call returns, the change is on disk. A crash or a power failure
@@ -47,20 +46,21 @@ public actor ReplicaStore {
   ///   - name: The name of the scope. A file can have many scopes, each with
   ///     its own replica.
   ///   - schema: The entities of the app.
-  ///   - wallClock: The wall clock.
+  ///   - wallClock: The wall clock. The default is the system clock.
   ///   - token: The storage of the restore token, or `nil` for a ``TokenFile``
   ///     next to the file, with the scope in its name.
   ///   - recovery: The way to continue if the token shows that a missing store
   ///     existed. If it is `nil`, the default, opening throws
   ///     ``StoreError/missing(_:)``.
-  ///   - makeDeviceID: A closure that returns an unused device ID.
+  ///   - makeDeviceID: A closure that returns an unused device ID. The default
+  ///     returns a random one.
   /// - Throws: ``StoreError``
   /// - Complexity: O(*n*), where *n* is the number of fields.
   public init(
     at path: String, scope name: String = "main", schema: Schema,
-    wallClock: WallClock, token: (any TokenStorage)? = nil,
+    wallClock: WallClock = .system, token: (any TokenStorage)? = nil,
     recovering recovery: StoreRecovery? = nil,
-    makeDeviceID: @escaping @Sendable () -> DeviceID
+    makeDeviceID: @escaping @Sendable () -> DeviceID = DeviceID.random
   ) async throws(StoreError) {
     // SQLite interprets these paths as a database without a file.
     guard path != "", path != ":memory:" else {
@@ -93,12 +93,13 @@ public actor ReplicaStore {
   ///
   /// - Parameters:
   ///   - schema: The entities of the app.
-  ///   - wallClock: The wall clock.
-  ///   - makeDeviceID: A closure that returns an unused device ID.
+  ///   - wallClock: The wall clock. The default is the system clock.
+  ///   - makeDeviceID: A closure that returns an unused device ID. The default
+  ///     returns a random one.
   /// - Throws: ``StoreError``
   public static func inMemory(
-    schema: Schema, wallClock: WallClock,
-    makeDeviceID: @escaping @Sendable () -> DeviceID
+    schema: Schema, wallClock: WallClock = .system,
+    makeDeviceID: @escaping @Sendable () -> DeviceID = DeviceID.random
   ) async throws(StoreError) -> ReplicaStore {
     struct MemoryTokenStorage: TokenStorage {
       func load() -> [UInt8]? { nil }

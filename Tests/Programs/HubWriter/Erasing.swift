@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinSQL
 import RejoinStore
 

@@ -16,9 +16,6 @@
 //
 // DATABASE is a libpq connection string, or `sqlite:` and the path of a file.
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinSQL
 import RejoinStore
 

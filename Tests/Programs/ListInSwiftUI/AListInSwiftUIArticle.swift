@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rejoin
-import RejoinFoundation
 import RejoinPolicies
 import RejoinStore
 import SwiftUI
@@ -17,8 +15,7 @@ struct NotesApp: App {
       for: .applicationSupportDirectory, in: .userDomainMask,
       appropriateFor: nil, create: true)
     let store = try await ReplicaStore(
-      at: folder.appending(path: "notes.sqlite").path,
-      schema: [Note.self], wallClock: .system, makeDeviceID: DeviceID.random)
+      at: folder.appending(path: "notes.sqlite").path, schema: [Note.self])
     let notebook = Notebook(store)
     Task { await notebook.follow() }
     return notebook

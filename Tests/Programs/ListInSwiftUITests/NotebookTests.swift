@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Observation
-import Rejoin
-import RejoinFoundation
 import RejoinPolicies
 import RejoinStore
 import Testing
@@ -23,8 +20,7 @@ import Testing
   }
 
   private static func openStore() async throws -> ReplicaStore {
-    try await .inMemory(
-      schema: [Note.self], wallClock: .system, makeDeviceID: DeviceID.random)
+    try await .inMemory(schema: [Note.self])
   }
 
   @Test func listShowsSavesAndDeltas() async throws {

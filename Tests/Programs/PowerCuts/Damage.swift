@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinStore
 import RejoinTesting
 
@@ -50,9 +47,7 @@ struct Damage {
   private func path(_ name: String) -> String { "\(folder)/\(name).sqlite" }
 
   private static func open(_ path: String) async throws -> ReplicaStore {
-    try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    try await ReplicaStore(at: path, schema: [Note.self])
   }
 
   /// Creates the store, with one part in the file and the other in the log.

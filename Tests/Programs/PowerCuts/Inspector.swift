@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinSQL
 import RejoinStore
 
@@ -65,9 +62,7 @@ struct Inspector {
   /// It is whole, missing or new.
   private func openScratch() async throws {
     do {
-      let store = try await ReplicaStore(
-        at: path, scope: "scratch", schema: [], wallClock: .system,
-        makeDeviceID: DeviceID.random)
+      let store = try await ReplicaStore(at: path, scope: "scratch", schema: [])
       try await store.close()
     } catch StoreError.missing {}
   }
@@ -75,8 +70,7 @@ struct Inspector {
   private func openingFaults(
     _ last: Acknowledgement?, _ next: Acknowledgement?, _ sent: UInt64?
   ) async throws -> [String] {
-    let store = try await ReplicaStore(
-      at: path, schema: [], wallClock: .system, makeDeviceID: DeviceID.random)
+    let store = try await ReplicaStore(at: path, schema: [])
     let (number, bytes) = await store.read {
       ($0.version[$0.device].sequence, $0.replica.current.encoded())
     }

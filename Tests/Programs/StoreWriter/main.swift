@@ -20,9 +20,6 @@
 // process cannot write when it opens the store. It prints `claimed N STATE
 // CHANGES` after the first change.
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinSQL
 import RejoinStore
 import RejoinTesting
@@ -77,9 +74,7 @@ private struct Writer {
   }
 
   private static func open(_ path: String) async throws -> ReplicaStore {
-    try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    try await ReplicaStore(at: path, schema: [Note.self])
   }
 
   /// Makes SQLite copy the log into the file often and truncate it.
@@ -134,8 +129,7 @@ private struct Writer {
       _ recovery: StoreRecovery? = nil
     ) async throws(StoreError) -> ReplicaStore {
       try await ReplicaStore(
-        at: path, scope: "scratch", schema: [Note.self], wallClock: .system,
-        recovering: recovery, makeDeviceID: DeviceID.random)
+        at: path, scope: "scratch", schema: [Note.self], recovering: recovery)
     }
     let scratch: ReplicaStore
     do throws(StoreError) { scratch = try await open() } catch {
@@ -169,9 +163,7 @@ private struct Writer {
     removeCopy()
     defer { removeCopy() }
     try await store.backup(to: path)
-    let copy = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    let copy = try await ReplicaStore(at: path, schema: [Note.self])
     let (copied, delta) = (
       await copy.read { $0.replica.delta() },
       await store.read { $0.replica.delta() }
@@ -245,9 +237,7 @@ default: try await run()
 
 /// Copies the store until the process is killed.
 private func runCopies() async throws {
-  let store = try await ReplicaStore(
-    at: arguments[1], schema: [Note.self], wallClock: .system,
-    makeDeviceID: DeviceID.random)
+  let store = try await ReplicaStore(at: arguments[1], schema: [Note.self])
   for i in 1... {
     try await store.backup(to: "\(arguments[1]).copy-\(i)")
     say("copied \(i)")
@@ -264,9 +254,7 @@ private func runReading() async throws {
     guard setgid(65534) == 0, setuid(65534) == 0 else { fatalError("root") }
   }
   func open() async throws -> ReplicaStore {
-    try await ReplicaStore(
-      at: arguments[1], schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    try await ReplicaStore(at: arguments[1], schema: [Note.self])
   }
   let store = try await open()
   let (views, reason) = (

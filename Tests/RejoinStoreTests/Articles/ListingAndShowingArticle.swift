@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rejoin
-import RejoinFoundation
 import RejoinStore
 import Testing
 
@@ -34,8 +32,7 @@ struct Item: Entity {
 
   @Test func article() async throws {
     let store = try await ReplicaStore.inMemory(
-      schema: [ShoppingList.self, Member.self, Item.self],
-      wallClock: .system, makeDeviceID: DeviceID.random)
+      schema: [ShoppingList.self, Member.self, Item.self])
 
     try await store.save { transaction in
       transaction[Member.self, "ada"].name = "Ada"

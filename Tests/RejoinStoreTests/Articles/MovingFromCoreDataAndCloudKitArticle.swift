@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rejoin
-import RejoinFoundation
 import RejoinPolicies
 import RejoinStore
 import RejoinTesting
@@ -48,11 +46,9 @@ import Testing
     ]
     let clock = ManualClock(1_750_000_000_000)
     let store = try await ReplicaStore.inMemory(
-      schema: [ShoppingList.self, Item.self], wallClock: clock.wallClock,
-      makeDeviceID: DeviceID.random)
+      schema: [ShoppingList.self, Item.self], wallClock: clock.wallClock)
     let other = try await ReplicaStore.inMemory(
-      schema: [ShoppingList.self, Item.self], wallClock: clock.wallClock,
-      makeDeviceID: DeviceID.random)
+      schema: [ShoppingList.self, Item.self], wallClock: clock.wallClock)
     // All devices import, and then exchange their saves.
     try await importing(store, rows)
     try await importing(other, rows)

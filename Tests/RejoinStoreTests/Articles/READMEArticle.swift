@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinStore
 import Testing
 
@@ -17,8 +14,7 @@ struct Profile: Entity {
     let folder = self.folder.path
     // On the phone
     let phone = try await ReplicaStore(
-      at: folder + "/phone.sqlite", schema: [Profile.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+      at: folder + "/phone.sqlite", schema: [Profile.self])
 
     try await phone.save { transaction in
       let ada = transaction[Profile.self, "ada"]
@@ -28,8 +24,7 @@ struct Profile: Entity {
 
     // On the tablet, offline at the same time
     let tablet = try await ReplicaStore(
-      at: folder + "/tablet.sqlite", schema: [Profile.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+      at: folder + "/tablet.sqlite", schema: [Profile.self])
 
     // The later write is shown: one of the next millisecond.
     try await Task.sleep(for: .milliseconds(10))

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rejoin
-import RejoinFoundation
 import RejoinStore
 import Testing
 
@@ -14,11 +12,9 @@ import Testing
   @Test func resultEqualsThatOfLandingPage() async throws {
     let folder = self.folder.path
     let phone = try await ReplicaStore(
-      at: folder + "/phone.sqlite", schema: [Profile.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+      at: folder + "/phone.sqlite", schema: [Profile.self])
     let tablet = try await ReplicaStore(
-      at: folder + "/tablet.sqlite", schema: [Profile.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+      at: folder + "/tablet.sqlite", schema: [Profile.self])
 
     // Both are offline.
     try await phone.save { $0[Profile.self, "ada"].steps.increment(by: 1200) }

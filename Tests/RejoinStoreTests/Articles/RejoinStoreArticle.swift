@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rejoin
-import RejoinFoundation
 import RejoinStore
 import Testing
 
@@ -13,8 +11,7 @@ import Testing
   @Test func resultEqualsThatOfArticle() async throws {
     let folder = self.folder.path
     let store = try await ReplicaStore(
-      at: folder + "/notes.sqlite", schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+      at: folder + "/notes.sqlite", schema: [Note.self])
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
   }

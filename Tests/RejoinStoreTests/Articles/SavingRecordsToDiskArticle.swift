@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinPolicies
 import RejoinSQL
 import RejoinStore
@@ -38,9 +35,7 @@ import Testing
   @Test func article() async throws {
     let folder = try Folder()
     let path = folder.file("notes.sqlite")
-    let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    let store = try await ReplicaStore(at: path, schema: [Note.self])
 
     try await store.save { transaction in
       transaction[Note.self, "1"].title = "Milk"
@@ -125,8 +120,7 @@ import Testing
         "SELECT count(*) FROM search") == 1)
 
     let other = try await ReplicaStore(
-      at: folder.file("other.sqlite"), schema: [Note.self],
-      wallClock: .system, token: Keychain(), makeDeviceID: DeviceID.random)
+      at: folder.file("other.sqlite"), schema: [Note.self], token: Keychain())
     let itsVersion = await other.version
     let isUpToDate = await store.version.covers(itsVersion)
     #expect(isUpToDate)
@@ -153,8 +147,7 @@ import Testing
       recovering recovery: StoreRecovery? = nil
     ) async throws -> ReplicaStore {
       try await ReplicaStore(
-        at: path, schema: [Note.self], wallClock: .system,
-        recovering: recovery, makeDeviceID: DeviceID.random)
+        at: path, schema: [Note.self], recovering: recovery)
     }
     var store = try await openStore()
     try await store.save { $0[Note.self, "1"].title = "Milk" }
@@ -177,9 +170,7 @@ import Testing
     @Sendable func openStore(
       scope: String = "main"
     ) async throws -> ReplicaStore {
-      try await ReplicaStore(
-        at: path, scope: scope, schema: [Note.self], wallClock: .system,
-        makeDeviceID: DeviceID.random)
+      try await ReplicaStore(at: path, scope: scope, schema: [Note.self])
     }
     var warning: String?
     func warn(_ text: String) { warning = text }

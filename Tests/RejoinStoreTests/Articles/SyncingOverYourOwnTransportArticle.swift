@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rejoin
-import RejoinFoundation
 import RejoinStore
 import RejoinTesting
 import Testing
@@ -38,8 +36,7 @@ import Testing
 
   private func open(_ name: String) async throws -> ReplicaStore {
     try await ReplicaStore(
-      at: folder.path + "/\(name).sqlite", schema: [Note.self],
-      wallClock: .system, makeDeviceID: DeviceID.random)
+      at: folder.path + "/\(name).sqlite", schema: [Note.self])
   }
 
   @Test func article() async throws {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rejoin
-import RejoinFoundation
 import RejoinSQL
 import Testing
 
@@ -61,8 +59,7 @@ import Testing
   }
 
   private func openStore() async throws -> ReplicaStore {
-    try await ReplicaStore.inMemory(
-      schema: [Note.self], wallClock: .system, makeDeviceID: DeviceID.random)
+    try await ReplicaStore.inMemory(schema: [Note.self])
   }
 
   private func replica() -> Replica {

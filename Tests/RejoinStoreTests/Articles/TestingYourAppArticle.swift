@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rejoin
 import RejoinStore
 import RejoinTesting
 import Testing

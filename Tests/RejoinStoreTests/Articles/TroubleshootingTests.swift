@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Rejoin
 import RejoinSQL
 import RejoinStore
 import Testing

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinStore
 import Testing
 
@@ -22,8 +19,7 @@ import Testing
 
     func openStore(_ name: String) async throws -> ReplicaStore {
       try await ReplicaStore(
-        at: folder + "/\(name).sqlite", schema: [Note.self], wallClock: .system,
-        makeDeviceID: DeviceID.random)
+        at: folder + "/\(name).sqlite", schema: [Note.self])
     }
 
     let blue = try await openStore("blue")

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rejoin
-import RejoinFoundation
 import RejoinSQL
 import RejoinStore
 import Testing
@@ -34,9 +32,7 @@ import Testing
     )
     connection.close()
 
-    let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    let store = try await ReplicaStore(at: path, schema: [Note.self])
 
     let other = Replica(
       device: .random(), schema: [Note.self], wallClock: .system,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Rejoin
 import RejoinSQL
 import RejoinTesting
 import Testing
@@ -215,7 +213,7 @@ import Testing
       }
       func open(as device: UInt64) async throws -> ReplicaStore {
         try await ReplicaStore(
-          at: "notes.sqlite", schema: [Note.self], wallClock: .system,
+          at: "notes.sqlite", schema: [Note.self],
           makeDeviceID: { DeviceID(device) })
       }
       _ = files.changeCurrentDirectoryPath(folder + "/one")
@@ -291,9 +289,7 @@ import Testing
   @Test func pathWithNULThrows() async throws {
     let path = folder.file("nul\0x.sqlite")
     let error = await #expect(throws: StoreError.self) {
-      _ = try await ReplicaStore(
-        at: path, schema: [Note.self], wallClock: .system,
-        makeDeviceID: DeviceID.random)
+      _ = try await ReplicaStore(at: path, schema: [Note.self])
     }
     #expect("\(try #require(error))".contains("NUL"))
     #expect(throws: SQLError.self) { try SQLiteConnection(opening: path) }

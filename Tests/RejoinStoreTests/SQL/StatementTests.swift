@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinTesting
 import Testing
 
@@ -13,8 +10,7 @@ import Testing
 @Suite final class StatementTests: StoreSuite {
   private func store() async throws -> ReplicaStore {
     let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
-      makeDeviceID: DeviceID.random)
+      at: path, schema: [Note.self], wallClock: ManualClock().wallClock)
     try SQLiteConnection(opening: path).run(
       "CREATE TABLE IF NOT EXISTS search (key TEXT PRIMARY KEY, title TEXT)")
     return store

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinSQL
 import RejoinTesting
 import Testing
@@ -136,13 +133,10 @@ import Testing
     let before = FileManager.default.currentDirectoryPath
     for path in ["", ":memory:"] {
       await #expect(throws: StoreError.self) {
-        _ = try await ReplicaStore(
-          at: path, schema: [Note.self], wallClock: .system,
-          makeDeviceID: DeviceID.random)
+        _ = try await ReplicaStore(at: path, schema: [Note.self])
       }
     }
-    let store = try await ReplicaStore.inMemory(
-      schema: [Note.self], wallClock: .system, makeDeviceID: DeviceID.random)
+    let store = try await ReplicaStore.inMemory(schema: [Note.self])
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     #expect(try await store.delta(since: ReplicaVersion()) != nil)
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")

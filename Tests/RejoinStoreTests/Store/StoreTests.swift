@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinSQL
 import RejoinTesting
 import Testing
@@ -253,18 +250,14 @@ import Testing
   /// A kill does not reveal a missing sync, because the system still writes its
   /// buffers.
   @Test func everyCommitIsSynced() async throws {
-    let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    let store = try await ReplicaStore(at: path, schema: [Note.self])
     #expect(try await store.setting("synchronous") == 2)
     #expect(try await store.setting("fullfsync") == 1)
   }
 
   @Test func appTablesAreWrittenOnlyWithSave() async throws {
     struct Refused: Error {}
-    let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    let store = try await ReplicaStore(at: path, schema: [Note.self])
     let other = try SQLiteConnection(opening: path)
     try other.run("CREATE TABLE search (title BLOB UNIQUE)")
     @Sendable func index(
@@ -305,9 +298,7 @@ import Testing
 
   /// The caller that cancels a task learns whether the save was made.
   @Test func cancellationDoesNotInterruptSave() async throws {
-    let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+    let store = try await ReplicaStore(at: path, schema: [Note.self])
     var acknowledged = 0
     for i in 0..<40 {
       let task = Task {

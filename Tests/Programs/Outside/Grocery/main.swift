@@ -4,9 +4,6 @@
 //
 //     grocery FOLDER DEVICE VERSION VERB…
 
-import Foundation
-import Rejoin
-import RejoinFoundation
 import RejoinPolicies
 import RejoinSQL
 import RejoinStore
@@ -96,8 +93,7 @@ struct Grocery<I: Item> {
   init(_ folder: String, device: String) async throws {
     store = try await ReplicaStore(
       at: "\(folder)/\(device).sqlite",
-      schema: [Member.self, ShoppingList.self, I.self], wallClock: .system,
-      makeDeviceID: DeviceID.random)
+      schema: [Member.self, ShoppingList.self, I.self])
     let hub = try await Hub(connections: 1) {
       try SQLiteConnection(opening: "\(folder)/hub.sqlite")
     }
