@@ -37,7 +37,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
   /// The devices that pull from a server, one for each device.
   let pullDevices: [DeviceID]
   /// Every field, including the existence of records.
-  let paths: [FieldPath]
+  let locations: [FieldLocation]
   /// The states of the devices at the start, when drafts are fetched.
   private(set) var starts: [DeviceID: Int] = [:]
   var counts = ExplorerCounts()
@@ -82,7 +82,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
     devices = (0..<3).map(names.device)
     pullDevices = program.isPulling ? (3..<6).map(names.device) : []
     history = OracleHistory(schema: program.universe.schema)
-    paths = Self.paths(program, devices, pullDevices)
+    locations = Self.locations(program, devices, pullDevices)
     imports = program.saves.compactMap { save in
       guard case .bringIn(let rows) = save else { return nil }
       var blank = Replica(
@@ -95,31 +95,32 @@ final class ExploredReplicas<Replica: TestedReplica> {
   }
 
   /// Returns every field that a program can touch.
-  private static func paths(
+  private static func locations(
     _ program: ExplorerProgram, _ devices: [DeviceID],
     _ pullDevices: [DeviceID]
-  ) -> [FieldPath] {
-    var paths = program.universe.records.flatMap { id in
-      program.universe.fields.map { FieldPath(id, $0) }
+  ) -> [FieldLocation] {
+    var locations = program.universe.records.flatMap { id in
+      program.universe.fields.map { FieldLocation(record: id, field: $0) }
     }
     for save in program.saves {
       guard case .retire(let i) = save else { continue }
       let model = OracleReplica(
         devices[i], history: OracleHistory(schema: Schema([:])))
       if case .edit(let id, let key, _) = model.retirement(of: devices[i]) {
-        paths.append(FieldPath(id, key))
+        locations.append(FieldLocation(record: id, field: key))
       }
     }
     for device in pullDevices {
-      paths.append(OracleReplica.path(ofPullDevice: device))
+      locations.append(OracleReplica.location(ofPullDevice: device))
     }
-    for path in program.universe.paths where program.isPulling {
+    for location in program.universe.locations where program.isPulling {
       let memory = OracleReplica.memory(
-        of: path.id, from: ExplorerProgram.server)
-      paths.append(FieldPath(memory, path.key))
+        of: location.record, from: ExplorerProgram.server)
+      locations.append(FieldLocation(record: memory, field: location.field))
     }
-    let ids = Set(paths.map(\.id)).union(program.universe.records)
-    return paths + ids.sorted().map { FieldPath($0, .existence) }
+    let ids = Set(locations.map(\.record)).union(program.universe.records)
+    return locations
+      + ids.sorted().map { FieldLocation(record: $0, field: .existence) }
   }
 
   /// Returns the states of the devices at the start, when each has received the
@@ -357,7 +358,7 @@ extension ExploredReplicas {
       try agree(
         "what is reported of records", existence,
         model.existence(
-          of: Set(letter.model.fields.keys.map(\.id)), since: old.model))
+          of: Set(letter.model.fields.keys.map(\.record)), since: old.model))
     }
     try agree("law 6: the device", replica.device, old.replica.device)
     let result = try intern(replica, model, before: old.clock)
@@ -526,8 +527,8 @@ extension ExploredReplicas {
       key.append(Int(model.clock[device]))
       key.append(Int(model.knowledge.times[device]?.rawValue ?? 0))
     }
-    for path in paths {
-      key += (model.held[path]?.members ?? []).map(Int.init) + [-1]
+    for location in locations {
+      key += (model.held[location]?.members ?? []).map(Int.init) + [-1]
     }
     return key
   }
@@ -562,9 +563,9 @@ extension ExploredReplicas {
       let digest = interval == nil ? 0 : end.digest
       key.append(Int(truncatingIfNeeded: digest))
     }
-    for path in paths {
-      key += (delta.fields[path]?.members ?? []).map(Int.init) + [-1]
-      guard let fragment = delta.fragments[path] else { continue }
+    for location in locations {
+      key += (delta.fields[location]?.members ?? []).map(Int.init) + [-1]
+      guard let fragment = delta.fragments[location] else { continue }
       key += [fragment.isWhole ? -2 : -3]
       for device in devices + imports + pullDevices {
         key += [Int(fragment.clock[device]), Int(fragment.basis[device])]

@@ -11,11 +11,11 @@ struct OracleField {
   /// The received saves, with their edits of the field.
   let heard: [(place: Int, dot: Dot, time: Timestamp, edit: OracleEdit)]
 
-  init(_ path: FieldPath, held: SaveSet, in history: OracleHistory) {
-    kind = path.key.kind
+  init(_ location: FieldLocation, held: SaveSet, in history: OracleHistory) {
+    kind = location.field.kind
     heard = held.members.map(Int.init).compactMap { place in
       let save = history.saves[place]
-      return save.edits[path].map { (place, save.dot, save.time, $0) }
+      return save.edits[location].map { (place, save.dot, save.time, $0) }
     }
   }
 

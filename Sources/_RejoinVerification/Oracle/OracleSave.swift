@@ -37,7 +37,7 @@ struct OracleMark: Hashable {
 struct OracleSave: Hashable {
   let dot: Dot
   let time: Timestamp
-  var edits: [FieldPath: OracleEdit] = [:]
+  var edits: [FieldLocation: OracleEdit] = [:]
 }
 
 /// All saves of all devices, in every possible course of events.

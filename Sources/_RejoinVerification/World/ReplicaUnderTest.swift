@@ -130,8 +130,8 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
 
   public func exists(_ id: RecordID) -> Bool { replica.exists(id) }
 
-  public func reading(of path: FieldPath) -> FieldReading {
-    ReplicaView(replica).record(path.id)?.reading(of: path.key)
+  public func reading(of location: FieldLocation) -> FieldReading {
+    ReplicaView(replica).record(location.record)?.reading(of: location.field)
       ?? FieldReading()
   }
 }
@@ -284,10 +284,10 @@ extension TestedLibrary {
     outline.range = message.range.map { ($0.after, $0.through) }
     for change in message.changes {
       outline.fields.formUnion(
-        change.fields.keys.map { FieldPath(change.id, $0) })
+        change.fields.keys.map { FieldLocation(record: change.id, field: $0) })
       for (key, fragment) in change.fragments {
-        outline.fields.insert(FieldPath(change.id, key))
-        outline.fragments[FieldPath(change.id, key)] = .init(
+        outline.fields.insert(FieldLocation(record: change.id, field: key))
+        outline.fragments[FieldLocation(record: change.id, field: key)] = .init(
           clock: fragment.state.clock, basis: fragment.basis,
           isWhole: fragment.isWhole)
       }
@@ -301,9 +301,8 @@ extension TestedLibrary {
     var receipt = MessageReceipt()
     receipt.gaps = Set(report.gaps.map(\.device))
     for gap in report.gaps {
-      guard let place = gap.field else { continue }
-      let path = FieldPath(place.record, place.field)
-      receipt.refusals[path, default: []].insert(gap.device)
+      guard let location = gap.field else { continue }
+      receipt.refusals[location, default: []].insert(gap.device)
     }
     receipt.equivocations = report.equivocations
     receipt.returned = report.reactivatedDevices

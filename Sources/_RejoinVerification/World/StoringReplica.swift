@@ -122,11 +122,11 @@ extension StoringReplica {
   public var history: UndoHistory { library.history }
 
   public func exists(_ id: RecordID) -> Bool { library.exists(id) }
-  public func reading(of path: FieldPath) -> FieldReading {
-    library.reading(of: path)
+  public func reading(of location: FieldLocation) -> FieldReading {
+    library.reading(of: location)
   }
-  public func laterReading(of path: FieldPath) -> LaterReading? {
-    library.laterReading(of: path)
+  public func laterReading(of location: FieldLocation) -> LaterReading? {
+    library.laterReading(of: location)
   }
   public func fetch(_ id: RecordID) -> Record { library.fetch(id) }
 

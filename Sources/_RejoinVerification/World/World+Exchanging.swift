@@ -152,7 +152,8 @@ extension World {
     guard let message, let outline, let part else { return nil }
     try agree("the start of a part", outline.range?.after, part.range?.after)
     if let through = part.range?.through, through != part.range?.end {
-      try agree("the end of a part", outline.fields.map(\.id).max(), through)
+      try agree(
+        "the end of a part", outline.fields.map(\.record).max(), through)
     }
     try check(outline, of: model, against: part, since: basis)
     return Letter(message: message, outline: outline, model: part)
@@ -165,8 +166,8 @@ extension World {
   private func letter(from i: Int, _ message: Replica.Message) -> Letter {
     let outline = peers[i].replica.outline(of: message)
     var model = OracleDelta()
-    for path in outline.fields {
-      model.fields[path] = peers[i].model.held[path]
+    for location in outline.fields {
+      model.fields[location] = peers[i].model.held[location]
     }
     model.fragments = outline.fragments
     for (device, interval) in outline.intervals {
@@ -191,7 +192,7 @@ extension World {
     if show(letter.model.saves(in: history), to: i) {
       exposed.formUnion(peers[i].model.ours)
     }
-    touched.formUnion(letter.model.fields.keys.map(\.id))
+    touched.formUnion(letter.model.fields.keys.map(\.record))
     let earlier = peers[i].model
     let before = earlier.clock
     let expected = peers[i].model.apply(
@@ -234,7 +235,7 @@ extension World {
     try agree(
       "what \(name(i)) reports of records", existence.part(isMeant),
       peers[i].model.existence(
-        of: Set(letter.model.fields.keys.map(\.id)), since: before
+        of: Set(letter.model.fields.keys.map(\.record)), since: before
       ).part(isMeant))
   }
 

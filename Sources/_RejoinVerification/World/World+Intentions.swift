@@ -13,10 +13,12 @@ extension World {
     for place in survivors {
       let save = history.saves[place]
       if isUndecidable(save.dot) { continue }
-      for path in save.edits.keys.sorted()
-      where !isUndecidable(path.id) {
-        for i in ring where peers[i].model.held[path]?.contains(place) != true {
-          throw ScriptMismatch("\(save.dot) of \(path) is lost on \(name(i))")
+      for location in save.edits.keys.sorted()
+      where !isUndecidable(location.record) {
+        for i in ring
+        where peers[i].model.held[location]?.contains(place) != true {
+          throw ScriptMismatch(
+            "\(save.dot) of \(location) is lost on \(name(i))")
         }
       }
     }

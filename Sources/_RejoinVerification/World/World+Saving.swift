@@ -116,7 +116,8 @@ extension World {
     contexts[k] = nil
     let changes = edits.filter { key, edit in
       guard case .write(let value) = edit else { return true }
-      return value != context.model.field(FieldPath(id, key)).write?.value
+      return value != context.model.field(FieldLocation(record: id, field: key))
+        .write?.value
         ?? nil
     }
     if changes.isEmpty { return nil }
@@ -259,7 +260,7 @@ extension World {
     }
     if unlisted.contains(dot.device) { hasPurgeLaw = false }
     authorClocks[place] = peers[i].model.clock
-    touched.formUnion(history.saves[place].edits.keys.map(\.id))
+    touched.formUnion(history.saves[place].edits.keys.map(\.record))
     counts.saves += 1
   }
 
@@ -279,7 +280,7 @@ extension World {
     for (dot, places) in places where !collisions.isEmpty && isUndecidable(dot)
     {
       for place in places {
-        undecidable.formUnion(history.saves[place].edits.keys.map(\.id))
+        undecidable.formUnion(history.saves[place].edits.keys.map(\.record))
       }
     }
   }
