@@ -6,27 +6,27 @@ import RejoinPolicies
 extension RejoinTeam {
   /// Applies an edit in the context of its device.
   mutating func edit(_ edit: Episode.Edit) {
-    guard let place = places[edit.device] else { return }
-    members[place].clock.now = edit.at
-    if edit.isDeletion { return contexts[place].delete(Self.id) }
+    guard let index = indices[edit.device] else { return }
+    members[index].clock.now = edit.at
+    if edit.isDeletion { return contexts[index].delete(Self.id) }
     for (field, change) in edit.fieldEdits(of: episode.kinds) {
-      contexts[place].apply(change, to: key(field), in: Self.id)
+      contexts[index].apply(change, to: key(field), in: Self.id)
     }
   }
 
   /// Saves the context of a device, unless its policy refuses.
   mutating func saveContext(of device: String) throws {
-    guard let place = places[device] else { return }
+    guard let index = indices[device] else { return }
     let report: ContextReport
     do {
-      report = try contexts[place].save()
+      report = try contexts[index].save()
     } catch {
       guard case .conflict(let refused) = error else { throw error }
       for field in refused.conflicts.flatMap(\.fields) {
         note(field.mine, FieldKey(field.field, .register))
         note(field.store, FieldKey(field.field, .register))
       }
-      unsaved.updateValue(shown(in: contexts[place], device), forKey: place)
+      unsaved.updateValue(shown(in: contexts[index], device), forKey: index)
       return
     }
     for dropped in report.dropped {

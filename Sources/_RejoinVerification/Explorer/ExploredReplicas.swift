@@ -43,17 +43,17 @@ final class ExploredReplicas<Replica: TestedReplica> {
   var counts = ExplorerCounts()
 
   private(set) var states: [State] = []
-  private var places: [[Int]: Int] = [:]
+  private var indices: [[Int]: Int] = [:]
   private var contents: [Replica.Contents] = []
-  private var contentsPlaces: [[Int]: Int] = [:]
+  private var contentsIndices: [[Int]: Int] = [:]
   /// The clocks that can be a basis, starting with an empty one.
   private(set) var clocks: [ReplicaVersion] = []
   /// The oracle's models of the replicas with these clocks.
   private var receivers: [OracleReplica?] = []
-  private var clockPlaces: [ReplicaVersion: Int] = [:]
+  private var clockIndices: [ReplicaVersion: Int] = [:]
   /// The messages: message `i` has index `i - 1`, and zero means none.
   private(set) var letters: [Letter] = []
-  private var letterPlaces: [[Int]: Int] = [:]
+  private var letterIndices: [[Int]: Int] = [:]
   /// The devices whose saves each message contains, as a bit mask.
   private(set) var origins: [Int] = []
   private var halves: [Int: (Int, Int)] = [:]
@@ -91,7 +91,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
       return (try? blank.bringIn(rows, now: 0))?.device
     }
     history.imports = Set(imports)
-    _ = place(of: ReplicaVersion())
+    _ = index(of: ReplicaVersion())
   }
 
   /// Returns every field that a program can touch.
@@ -161,10 +161,10 @@ final class ExploredReplicas<Replica: TestedReplica> {
   /// Returns the number of a clock.
   ///
   /// - Parameter receiver: The oracle's model of the replica with that clock.
-  func place(of clock: ReplicaVersion, at receiver: OracleReplica? = nil) -> Int
+  func index(of clock: ReplicaVersion, at receiver: OracleReplica? = nil) -> Int
   {
-    if let place = clockPlaces[clock] { return place }
-    clockPlaces[clock] = clocks.count
+    if let index = clockIndices[clock] { return index }
+    clockIndices[clock] = clocks.count
     clocks.append(clock)
     receivers.append(receiver)
     return clocks.count - 1
@@ -186,9 +186,9 @@ extension ExploredReplicas {
     var (replica, model) = (old.replica.copy(), old.model)
     let now = program.times[time]
     counts.executions += 1
-    let place = try perform(program.saves[save], &replica, &model, now: now)
+    let index = try perform(program.saves[save], &replica, &model, now: now)
     let result =
-      place == nil && !program.isPurging && !program.isUndoing
+      index == nil && !program.isPurging && !program.isUndoing
       ? state : try intern(replica, model, before: old.clock)
     saved.insert(state, input, result)
     return result
@@ -201,7 +201,7 @@ extension ExploredReplicas {
     _ save: ExplorerProgram.Save, _ replica: inout Replica,
     _ model: inout OracleReplica, now: Int64
   ) throws(ScriptMismatch) -> Int? {
-    let (dot, place): (Dot?, Int?)
+    let (dot, index): (Dot?, Int?)
     do {
       switch save {
       case .verbs(let verbs):
@@ -211,34 +211,34 @@ extension ExploredReplicas {
           return nil
         }
         dot = try replica.save(verbs, now: now)
-        place = model.save(verbs, now: now)
-        if place != nil {
+        index = model.save(verbs, now: now)
+        if index != nil {
           try replica.checkReadBack(verbs, named: name(model.device))
         }
       case .undo(let again):
         let undone = try replica.undo(again: again, now: now)
         dot = undone.dot
-        place = model.save(undone, now: now)
+        index = model.save(undone, now: now)
       case .purge:
         replica.fold()
         let cut = replica.stabilityCut
         dot = try replica.purge(now: now)
-        place = model.purge(below: cut, now: now)
+        index = model.purge(below: cut, now: now)
       case .retire(let i):
         dot = try replica.retire(devices[i], now: now)
-        place = model.retire(devices[i], now: now)
+        index = model.retire(devices[i], now: now)
       case .bringIn(let rows):
         guard let name = try replica.bringIn(rows, now: now) else { return nil }
         dot = name
-        let heard = history.place(
+        let heard = history.index(
           of: OracleReplica.importing(rows, as: name, history: history))
         model.hear(heard, now: now)
-        place = heard
+        index = heard
       case .pull(let rows, let time):
         let i = devices.firstIndex(of: model.device) ?? 0
         dot = try replica.pull(
           rows, from: ExplorerProgram.server, modifiedAt: time, now: now)
-        place = model.pull(
+        index = model.pull(
           rows, from: ExplorerProgram.server, modifiedAt: time,
           as: pullDevices[i], now: now)
       case .draft(let id, let edits):
@@ -247,8 +247,8 @@ extension ExploredReplicas {
     } catch let error as ScriptMismatch { throw error } catch {
       throw ScriptMismatch("a save throws \(error)")
     }
-    try agree("dot of a save", dot, place.map { history.saves[$0].dot })
-    return place
+    try agree("dot of a save", dot, index.map { history.saves[$0].dot })
+    return index
   }
 
   /// Saves edits of a record as it was at the start.
@@ -267,10 +267,10 @@ extension ExploredReplicas {
     }
     let dot = try replica.save(
       edits, of: id, shown: record, with: company, now: now)
-    let place = model.save(
+    let index = model.save(
       edits, of: id, seen: shown.model.held, with: company, now: now)
-    try agree("dot of a draft", dot, place.map { history.saves[$0].dot })
-    return place
+    try agree("dot of a draft", dot, index.map { history.saves[$0].dot })
+    return index
   }
 
   /// Records the version of another replica.
@@ -434,14 +434,14 @@ extension ExploredReplicas {
       histories[replica.history] = number
       key.append(number)
     }
-    if let place = places[key] {
-      try states[place].facts.check(replica, named: name)
+    if let index = indices[key] {
+      try states[index].facts.check(replica, named: name)
       counts.checks += 1
       try agree(
         "messages of \(name) after different histories are equal",
         replica.message(since: clocks[before])
-          == states[place].replica.message(since: clocks[before]), true)
-      return place
+          == states[index].replica.message(since: clocks[before]), true)
+      return index
     }
     try replica.check(
       against: model, program.universe.records, program.universe.fields,
@@ -456,12 +456,12 @@ extension ExploredReplicas {
       throw ScriptMismatch(
         "the program has too many states: take fewer saves or times")
     }
-    places[key] = states.count
+    indices[key] = states.count
     states.append(
       State(
         replica: replica, model: model, contents: common,
         likeness: Replica.sendsFragments ? likeness : states.count,
-        clock: place(of: replica.version, at: model), isAhead: model.isAhead,
+        clock: index(of: replica.version, at: model), isAhead: model.isAhead,
         facts: ReplicaFacts(model, in: program.universe)))
     return states.count - 1
   }
@@ -472,16 +472,16 @@ extension ExploredReplicas {
     _ replica: Replica, _ model: OracleReplica
   ) throws(ScriptMismatch) -> Int {
     let key = sharedKey(model)
-    guard let place = contentsPlaces[key] else {
-      contentsPlaces[key] = contents.count
+    guard let index = contentsIndices[key] else {
+      contentsIndices[key] = contents.count
       contents.append(replica.contents)
       return contents.count - 1
     }
     counts.checks += 1
     try agree(
       "law 5: contents of \(name(model.device)) after different histories are "
-        + "equal", replica.contents == contents[place], true)
-    return place
+        + "equal", replica.contents == contents[index], true)
+    return index
   }
 
   /// Returns the number of a message.
@@ -499,7 +499,7 @@ extension ExploredReplicas {
       messages[letter.message] = number
       key.append(number)
     }
-    if let number = letterPlaces[key] {
+    if let number = letterIndices[key] {
       counts.checks += 1
       try agree(
         "messages with the same saves are equal",
@@ -516,7 +516,7 @@ extension ExploredReplicas {
       devices.indices.reduce(0) { bits, i in
         saves[devices[i]] > 0 ? bits | 1 << i : bits
       })
-    letterPlaces[key] = letters.count
+    letterIndices[key] = letters.count
     return letters.count
   }
 
@@ -591,7 +591,7 @@ extension ExploredReplicas {
         }
       }
     }
-    let result = below.map { place(of: ReplicaVersion($0)) }
+    let result = below.map { index(of: ReplicaVersion($0)) }
     lowered[clock] = result
     return result
   }

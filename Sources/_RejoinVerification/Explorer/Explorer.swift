@@ -72,37 +72,37 @@ public struct Explorer<Replica: TestedReplica> {
   public mutating func search(
     atMost limit: Int = .max, while goesOn: () -> Bool = { true }
   ) throws(ExplorerViolation) -> ExplorerCounts {
-    var place = 0
+    var index = 0
     /// The first configuration that breaks a law.
-    var broken: (place: Int, mismatch: ScriptMismatch)?
+    var broken: (index: Int, mismatch: ScriptMismatch)?
     do throws(ScriptMismatch) {
       try Premises.check()
       let start = try replicas.start()
       _ = table.insert(
         ExplorerConfiguration(start[0], start[1], start[2]), from: 0)
-      while place < table.count {
-        if place % 4096 == 4095, !goesOn() {
+      while index < table.count {
+        if index % 4096 == 4095, !goesOn() {
           counts.isComplete = false
           break
         }
-        try expand(place, limit)
+        try expand(index, limit)
         if broken == nil {
-          do throws(ScriptMismatch) { try checkLaws(table[place]) } catch {
-            broken = (place, error)
+          do throws(ScriptMismatch) { try checkLaws(table[index]) } catch {
+            broken = (index, error)
           }
         }
-        place += 1
+        index += 1
       }
       // A violation that the search finds can be printed as a script. Some laws
       // use clocks that no device has, so broken laws are reported last.
       if let broken {
-        place = broken.place
+        index = broken.index
         throw broken.mismatch
       }
     } catch {
       throw ExplorerViolation(
         mismatch: error, program: program,
-        script: script(to: place), counts: total)
+        script: script(to: index), counts: total)
     }
     return total
   }
@@ -117,9 +117,9 @@ public struct Explorer<Replica: TestedReplica> {
   }
 
   private mutating func expand(
-    _ place: Int, _ limit: Int
+    _ index: Int, _ limit: Int
   ) throws(ScriptMismatch) {
-    let configuration = table[place]
+    let configuration = table[index]
     for action in actions {
       attempt = action
       guard let next = try successor(of: configuration, action) else {
@@ -128,7 +128,7 @@ public struct Explorer<Replica: TestedReplica> {
       counts.transitions &+= 1
       if next == configuration { continue }
       if table.count < limit {
-        _ = table.insert(next, from: place)
+        _ = table.insert(next, from: index)
       } else {
         counts.isComplete = false
       }

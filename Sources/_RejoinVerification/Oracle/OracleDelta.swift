@@ -110,15 +110,15 @@ extension OracleReplica {
         missing.formUnion(
           refusals[location, default: []].intersection(suspects))
       }
-      for place in saves.members {
-        let dot = history.saves[Int(place)].dot
+      for index in saves.members {
+        let dot = history.saves[Int(index)].dot
         let isTaken =
           fragment.map {
             $0.clock.contains(dot) && !missing.contains(dot.device)
               && !($0.isWhole && !missing.isEmpty)
           } ?? true
         if isTaken {
-          knowledge.held[location, default: SaveSet()].insert(Int(place))
+          knowledge.held[location, default: SaveSet()].insert(Int(index))
         } else if let fragment, fragment.clock.contains(dot),
           !fragment.basis.contains(dot)
         {

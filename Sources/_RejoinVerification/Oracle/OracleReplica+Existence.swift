@@ -51,8 +51,8 @@ extension OracleReplica {
   }
 
   /// Returns the mark that a save made, or `nil` if it made none.
-  func mark(_ place: Int, of id: RecordID) -> OracleMark? {
-    history.saves[place].edits[FieldLocation(record: id, field: .existence)]?
+  func mark(_ index: Int, of id: RecordID) -> OracleMark? {
+    history.saves[index].edits[FieldLocation(record: id, field: .existence)]?
       .mark
   }
 
@@ -69,12 +69,12 @@ extension OracleReplica {
   func marks(of id: RecordID, _ kinds: Set<OracleMark.Kind>) -> [Int] {
     let location = FieldLocation(record: id, field: .existence)
     let heard = (held[location]?.members ?? []).map { Int($0) }
-    return heard.filter { place in
-      guard let kind = mark(place, of: id)?.kind, kinds.contains(kind) else {
+    return heard.filter { index in
+      guard let kind = mark(index, of: id)?.kind, kinds.contains(kind) else {
         return false
       }
       return !heard.contains { later in
-        (history.saves[later].edits[location]?.seen.contains(place) ?? false)
+        (history.saves[later].edits[location]?.seen.contains(index) ?? false)
           && follows(mark(later, of: id)?.kind, kind)
       }
     }

@@ -244,15 +244,15 @@ extension OracleReplica {
     of saves: some Sequence<Int>, except suspects: Set<DeviceID> = [],
     _ isUndecidable: (RecordID) -> Bool = { _ in false }, named name: String
   ) throws(ScriptMismatch) {
-    for place in saves.sorted() {
-      let (save, dot) = (history.saves[place], history.saves[place].dot)
+    for index in saves.sorted() {
+      let (save, dot) = (history.saves[index], history.saves[index].dot)
       if suspects.contains(dot.device) { continue }
       for location in save.edits.keys
       where clock.contains(dot)
         || prefixes[dot.device]?.says(dot.sequence, through: location.record)
           ?? false
       {
-        if held[location]?.contains(place) ?? false
+        if held[location]?.contains(index) ?? false
           || isUndecidable(location.record)
         {
           continue

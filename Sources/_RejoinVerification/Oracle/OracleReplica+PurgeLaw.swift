@@ -52,13 +52,13 @@ extension OracleReplica {
   /// same contents.
   private func fieldWithoutPurges(_ location: FieldLocation) -> OracleField {
     let existence = FieldLocation(record: location.record, field: .existence)
-    let followers = (held[existence]?.members ?? []).compactMap { place in
-      let edit = history.saves[Int(place)].edits[existence]
+    let followers = (held[existence]?.members ?? []).compactMap { index in
+      let edit = history.saves[Int(index)].edits[existence]
       return [nil, .touch].contains(edit?.mark?.kind) ? edit : nil
     }
-    let saves = (held[location] ?? SaveSet()).filter { place in
-      mark(place, of: location.record)?.kind != .purge
-        || followers.contains { $0.seen.contains(place) }
+    let saves = (held[location] ?? SaveSet()).filter { index in
+      mark(index, of: location.record)?.kind != .purge
+        || followers.contains { $0.seen.contains(index) }
     }
     return OracleField(location, held: saves, in: history)
   }

@@ -64,8 +64,8 @@ extension OracleReplica {
   /// Returns the greatest sequence number of a device that was received in any
   /// field.
   private func lastHeard(of device: DeviceID) -> UInt64 {
-    held.values.flatMap(\.members).reduce(clock[device]) { last, place in
-      let dot = history.saves[Int(place)].dot
+    held.values.flatMap(\.members).reduce(clock[device]) { last, index in
+      let dot = history.saves[Int(index)].dot
       return dot.device == device ? max(last, dot.sequence) : last
     }
   }
@@ -84,11 +84,11 @@ extension OracleDelta {
         clock.merge(fragment.clock)
         continue
       }
-      for place in saves.members {
-        let save = history.saves[Int(place)]
+      for index in saves.members {
+        let save = history.saves[Int(index)]
         clock.advance(to: save.dot)
         let isFollowed = saves.members.contains {
-          history.saves[Int($0)].edits[location]?.seen.contains(Int(place))
+          history.saves[Int($0)].edits[location]?.seen.contains(Int(index))
             ?? false
         }
         if !isFollowed, let mark = save.edits[location]?.mark {

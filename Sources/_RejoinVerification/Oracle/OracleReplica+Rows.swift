@@ -30,10 +30,10 @@ extension OracleReplica {
   }
 
   /// Receives a whole save.
-  mutating func hear(_ place: Int, now: Int64) {
-    let save = history.saves[place]
+  mutating func hear(_ index: Int, now: Int64) {
+    let save = history.saves[index]
     var delta = OracleDelta()
-    for location in save.edits.keys { delta.fields[location] = SaveSet(place) }
+    for location in save.edits.keys { delta.fields[location] = SaveSet(index) }
     delta.intervals[save.dot.device] = .init(
       from: save.dot.sequence - 1, to: save.dot.sequence, time: save.time)
     apply(delta, now: now)
@@ -100,9 +100,9 @@ extension OracleReplica {
       write(.string(server), to: Self.location(ofPullDevice: device))
     }
     knowledge.pullDevices[server] = device
-    let place = history.place(of: save)
-    hear(place, now: now)
-    return place
+    let index = history.index(of: save)
+    hear(index, now: now)
+    return index
   }
 
   /// Returns the record that remembers the last pull of a row.
@@ -151,9 +151,9 @@ extension OracleReplica {
     seeing pullDevices: Set<DeviceID>
   ) -> OracleEdit {
     var seen = SaveSet()
-    for place in held[location]?.members ?? []
-    where pullDevices.contains(history.saves[Int(place)].dot.device) {
-      seen.insert(Int(place))
+    for index in held[location]?.members ?? []
+    where pullDevices.contains(history.saves[Int(index)].dot.device) {
+      seen.insert(Int(index))
     }
     return OracleEdit(
       seen: seen, drops: false, verbs: [.write(value)], stamp: time)

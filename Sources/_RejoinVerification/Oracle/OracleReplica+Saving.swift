@@ -104,28 +104,28 @@ extension OracleReplica {
         let location = FieldLocation(record: id, field: key)
         record.verbs[key, default: []] += []
         record.shown[key] =
-          place(of: retraction.dot, in: location).map { SaveSet($0) }
+          index(of: retraction.dot, in: location).map { SaveSet($0) }
           ?? SaveSet()
         record.times[key] = retraction.time
         record.retracted[key] = retraction.elements.compactMapValues {
-          place(of: $0, in: location)
+          index(of: $0, in: location)
         }
         if retraction.turns.isEmpty { continue }
-        guard let place = place(of: undo.undone, in: location) else { continue }
+        guard let index = index(of: undo.undone, in: location) else { continue }
         record.turned[key] = field(location)
-          .decisions(turning: decisions(of: place, in: location))
-        undone = place
+          .decisions(turning: decisions(of: index, in: location))
+        undone = index
       }
       pending[id] = record
     }
     let save = commit(pending, now: now)
     if let save, let undone {
-      knowledge.undos.append(.init(place: save, undone: undone))
+      knowledge.undos.append(.init(index: save, undone: undone))
     }
     return save
   }
 
-  private func place(of dot: Dot?, in location: FieldLocation) -> Int? {
+  private func index(of dot: Dot?, in location: FieldLocation) -> Int? {
     held[location]?.members.map(Int.init).first { history.saves[$0].dot == dot }
   }
 
@@ -225,13 +225,13 @@ extension OracleReplica {
     let dot = Dot(device, clock[device] + 1)
     let save = save(
       of: pending, at: dot, time: Timestamp(rawValue: knowledge.latest))
-    let place = history.place(of: save)
+    let index = history.index(of: save)
     for location in save.edits.keys {
-      knowledge.held[location, default: SaveSet()].insert(place)
+      knowledge.held[location, default: SaveSet()].insert(index)
     }
     knowledge.clock.advance(to: dot)
     knowledge.times[device] = save.time
-    return place
+    return index
   }
 
   /// Returns the save that changes some records.

@@ -5,7 +5,7 @@ import Rejoin
 struct OracleReplica {
   /// A save that undid or redid another.
   struct Undo: Hashable {
-    let place: Int
+    let index: Int
     let undone: Int
   }
 

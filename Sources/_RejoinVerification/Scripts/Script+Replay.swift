@@ -240,10 +240,10 @@ private struct ReplayPrinter {
     _ edit: FieldEdit, of key: FieldKey, in id: RecordID,
     to records: inout [(id: RecordID, edits: [FieldKey: FieldEdit])]
   ) {
-    let place = records.firstIndex { $0.id == id } ?? records.count
-    if place == records.count { records.append((id, [:])) }
-    if records[place].edits[key]?.append(edit) == nil {
-      records[place].edits[key] = edit
+    let index = records.firstIndex { $0.id == id } ?? records.count
+    if index == records.count { records.append((id, [:])) }
+    if records[index].edits[key]?.append(edit) == nil {
+      records[index].edits[key] = edit
     }
   }
 

@@ -25,7 +25,7 @@ extension World {
   /// records. Devices that may have two histories are not checked.
   func checkSoundness(_ i: Int) throws(ScriptMismatch) {
     try peers[i].model.checkSoundness(
-      of: places.values.joined(), except: suspects, isUndecidable,
+      of: indices.values.joined(), except: suspects, isUndecidable,
       named: name(i))
   }
 

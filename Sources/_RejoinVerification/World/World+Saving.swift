@@ -71,8 +71,8 @@ extension World {
     } expecting: {
       $0.purge(below: cut, now: now)
     }
-    if counts.saves > saves, let place = peers[i].chain.last {
-      purges.insert(place)
+    if counts.saves > saves, let index = peers[i].chain.last {
+      purges.insert(index)
       counts.purges += 1
       let others = peers.map(\.model.device).filter {
         $0 != peers[i].model.device
@@ -89,7 +89,7 @@ extension World {
     } expecting: {
       $0.retire(device, now: now)
     }
-    if let place = peers[i].chain.last { retirements.insert(place) }
+    if let index = peers[i].chain.last { retirements.insert(index) }
     try agree(
       "\(name(j)) is on the roster of \(name(i)) that retired it",
       peers[i].model.roster.contains(device), false)
@@ -172,8 +172,8 @@ extension World {
   /// They include the purges and retirements that its author made or received
   /// since an earlier clock.
   private func lateSave(of i: Int, since before: VectorClock) -> LateSaves {
-    func isMet(_ place: Int) -> Bool {
-      let dot = history.saves[place].dot
+    func isMet(_ index: Int) -> Bool {
+      let dot = history.saves[index].dot
       return peers[i].model.clock.contains(dot) && !before.contains(dot)
     }
     let metPurge = purges.contains(where: isMet)
@@ -214,13 +214,13 @@ extension World {
       throw ScriptMismatch("\(what) throws \(error)")
     }
     if dot != nil { try checkRenewal(i) }
-    let place = model(&peers[i].model)
-    guard let place, let dot else {
-      return try agree("\(what) takes a dot", dot != nil, place != nil)
+    let index = model(&peers[i].model)
+    guard let index, let dot else {
+      return try agree("\(what) takes a dot", dot != nil, index != nil)
     }
-    try agree("dot of \(what)", dot, history.saves[place].dot)
-    try note(dot, place, by: i)
-    peers[i].chain.append(place)
+    try agree("dot of \(what)", dot, history.saves[index].dot)
+    try note(dot, index, by: i)
+    peers[i].chain.append(index)
   }
 
   /// Checks that a replica takes a new device ID if and only if it received an
@@ -247,27 +247,27 @@ extension World {
 
   /// Records a save of a device.
   mutating func note(
-    _ dot: Dot, _ place: Int, by i: Int
+    _ dot: Dot, _ index: Int, by i: Int
   ) throws(ScriptMismatch) {
     if dot.sequence <= peers[i].shownOwn[dot.device] {
       throw ScriptMismatch("law 11: \(dot) had been shown to its author")
     }
-    claim(dot, for: place)
-    peers[i].authored.insert(place)
+    claim(dot, for: index)
+    peers[i].authored.insert(index)
     if !dot.device.isImport {
       peers[i].ownDevices.insert(dot.device)
       try checkOwnDevices(i)
     }
     if unlisted.contains(dot.device) { hasPurgeLaw = false }
-    authorClocks[place] = peers[i].model.clock
-    touched.formUnion(history.saves[place].edits.keys.map(\.record))
+    authorClocks[index] = peers[i].model.clock
+    touched.formUnion(history.saves[index].edits.keys.map(\.record))
     counts.saves += 1
   }
 
   /// Records the save of a dot, and whether another save has the same dot.
-  mutating func claim(_ dot: Dot, for place: Int) {
-    if places[dot, default: []].insert(place).inserted,
-      places[dot, default: []].count == 2
+  mutating func claim(_ dot: Dot, for index: Int) {
+    if indices[dot, default: []].insert(index).inserted,
+      indices[dot, default: []].count == 2
     {
       collisions.insert(dot)
       // A backup of an abandoned history restores that history under the same
@@ -277,10 +277,10 @@ extension World {
         dot.sequence, firstCollisions[dot.device] ?? .max)
       counts.collisions += 1
     }
-    for (dot, places) in places where !collisions.isEmpty && isUndecidable(dot)
-    {
-      for place in places {
-        undecidable.formUnion(history.saves[place].edits.keys.map(\.record))
+    for (dot, indices) in indices
+    where !collisions.isEmpty && isUndecidable(dot) {
+      for index in indices {
+        undecidable.formUnion(history.saves[index].edits.keys.map(\.record))
       }
     }
   }

@@ -47,10 +47,10 @@ extension World {
       let device = peers[j].model.device
       guard introduction.devices.contains(device), roster.contains(device)
       else { continue }
-      for place in peers[j].authored.sorted() {
-        let dot = history.saves[place].dot
+      for index in peers[j].authored.sorted() {
+        let dot = history.saves[index].dot
         guard peers[j].model.ours.contains(dot.device), !clock.contains(dot),
-          let seen = authorClocks[place], !stable.isContained(in: seen)
+          let seen = authorClocks[index], !stable.isContained(in: seen)
         else { continue }
         throw ScriptMismatch(
           "\(stable) is stable on \(name(i)), which lacks \(dot), and its "
@@ -79,8 +79,8 @@ extension World {
     roster: Set<DeviceID>
   ) -> [(name: String, clock: VectorClock)] {
     let names = Dictionary(grouping: peers.indices) { peers[$0].model.device }
-    return names.compactMap { device, places in
-      guard roster.contains(device), let i = places.first, places.count == 1
+    return names.compactMap { device, indices in
+      guard roster.contains(device), let i = indices.first, indices.count == 1
       else { return nil }
       let clock = peers[i].model.clock
       let forgotten = forgotten[device] ?? VectorClock()

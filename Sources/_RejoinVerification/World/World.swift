@@ -81,7 +81,7 @@ public struct World<Replica: TestedReplica> {
   /// After that, the replica's deltas mark them as forked.
   var exposed: Set<DeviceID> = []
   /// The indices of the saves with each dot, to find equivocations.
-  var places: [Dot: Set<Int>] = [:]
+  var indices: [Dot: Set<Int>] = [:]
   /// The dots that two different saves share.
   public internal(set) var collisions: Set<Dot> = []
   /// The first sequence number of each device that two of its saves share.

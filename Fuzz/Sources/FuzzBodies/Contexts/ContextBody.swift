@@ -74,7 +74,7 @@ struct ContextBody {
       edit(context, &table)
     }
     if let draft {
-      try table.checkPlaces(of: draft, without: blank, with: shown)
+      try table.checkCommits(of: draft, without: blank, with: shown)
     }
     if rule == .deleteWins {
       try table.checkUnderDeleteWins(context, &draft, store)

@@ -118,7 +118,7 @@ extension PolicyTable {
 
   /// A draft can be committed where the saves are that it showed, and nowhere
   /// else.
-  func checkPlaces(
+  func checkCommits(
     of draft: RecordDraft<AnyEntity>, without blank: Replica,
     with shown: Replica
   ) throws(FuzzFailure) {
