@@ -23,8 +23,8 @@ extension RejoinTeam {
     } catch {
       guard case .conflict(let refused) = error else { throw error }
       for field in refused.conflicts.flatMap(\.fields) {
-        note(field.mine, FieldKey(field.field, .register))
-        note(field.store, FieldKey(field.field, .register))
+        addReported(field.mine, FieldKey(field.field, .register))
+        addReported(field.store, FieldKey(field.field, .register))
       }
       unsaved.updateValue(shown(in: contexts[index], device), forKey: index)
       return
@@ -32,9 +32,9 @@ extension RejoinTeam {
     for dropped in report.dropped {
       guard let key = dropped.field else { continue }
       switch dropped.content {
-      case .value(let lost, _): note(lost.value, key)
-      case .overwritten(let state): note(state, key)
-      case .edit: note(ownContent(of: key, on: device), key)
+      case .value(let lost, _): addReported(lost.value, key)
+      case .overwritten(let state): addReported(state, key)
+      case .edit: addReported(ownContent(of: key, on: device), key)
       case .deletion, .creation: break
       }
     }
@@ -67,19 +67,19 @@ extension RejoinTeam {
     return last?.after?[Episode.field(of: key)]
   }
 
-  private mutating func note(_ state: FieldState, _ key: FieldKey) {
+  private mutating func addReported(_ state: FieldState, _ key: FieldKey) {
     switch key.kind {
-    case .counter: note(.count(state.count), key)
-    case .set: note(.elements(Set(state.elements)), key)
-    default: for write in state.writes { note(write.value, key) }
+    case .counter: addReported(.count(state.count), key)
+    case .set: addReported(.elements(Set(state.elements)), key)
+    default: for write in state.writes { addReported(write.value, key) }
     }
   }
 
-  private mutating func note(_ value: Value?, _ key: FieldKey) {
-    note(value.map(Content.value), key)
+  private mutating func addReported(_ value: Value?, _ key: FieldKey) {
+    addReported(value.map(Content.value), key)
   }
 
-  private mutating func note(_ content: Content?, _ key: FieldKey) {
+  private mutating func addReported(_ content: Content?, _ key: FieldKey) {
     reported[Episode.field(of: key), default: []].insert(content)
   }
 }

@@ -63,7 +63,8 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var applied = ExplorerMemo()
   private var saved = ExplorerMemo()
   private var shown = ExplorerMemo()
-  private var stored: [[UInt8]: Int] = [:]
+  /// The numbers of the stored bytes.
+  private var storedNumbers: [[UInt8]: Int] = [:]
   /// The numbers of the prefixes that states have.
   private var prefixes: [[DeviceID: OraclePrefix]: Int] = [:]
   private var ranges: [OracleRange?: Int] = [:]
@@ -286,7 +287,7 @@ extension ExploredReplicas {
       ReplicaVersion(forging: misled.version.vectorClock),
       of: states[other].replica.device, now: 0)
     try agree(
-      "devices that a version marks as forked",
+      "devices that a version reports as forked",
       misled.version.forkedDevices, old.replica.version.forkedDevices)
     counts.executions += 1
     let result = try intern(replica, old.model, before: old.clock)
@@ -424,9 +425,9 @@ extension ExploredReplicas {
     let likeness = likenesses[key] ?? likenesses.count
     likenesses[key] = likeness
     if program.isPurging || Replica.sendsFragments {
-      let bytes = replica.stored
-      let number = stored[bytes] ?? stored.count
-      stored[bytes] = number
+      let bytes = replica.storedBytes
+      let number = storedNumbers[bytes] ?? storedNumbers.count
+      storedNumbers[bytes] = number
       key.append(number)
     }
     if program.isUndoing {

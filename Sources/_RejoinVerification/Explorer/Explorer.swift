@@ -148,7 +148,7 @@ extension Explorer {
       if configuration.isMade(save) { return nil }
       let old = configuration.state(i)
       let new = try replicas.saving(save, on: old, at: time)
-      try checkCut(from: old, to: new, telling: nil, in: configuration)
+      try checkCut(from: old, to: new, receiving: nil, in: configuration)
       return new == old
         ? nil : configuration.replacing(i, by: new).making(save)
     case .sync(let i, let j) where program.isPurging:
@@ -192,14 +192,14 @@ extension Explorer {
     var next = configuration
     let letter = try message(from: i, since: j, in: next)
     if letter != 0,
-      let told = try deliver(letter, half: nil, to: j, in: next)
+      let delivered = try deliver(letter, half: nil, to: j, in: next)
     {
-      next = told
+      next = delivered
     }
     for (a, b) in [(j, i), (i, j)] {
       let (old, other) = (next.state(a), next.state(b))
       let new = try replicas.acknowledging(other, on: old)
-      try checkCut(from: old, to: new, telling: other, in: next)
+      try checkCut(from: old, to: new, receiving: other, in: next)
       next = next.replacing(a, by: new)
     }
     return next
@@ -207,7 +207,7 @@ extension Explorer {
 
   /// Checks that every device on the roster has the saves that became stable.
   private func checkCut(
-    from old: Int, to new: Int, telling other: Int?,
+    from old: Int, to new: Int, receiving other: Int?,
     in configuration: ExplorerConfiguration
   ) throws(ScriptMismatch) {
     if old == new || !program.isPurging { return }
@@ -215,8 +215,8 @@ extension Explorer {
     let (low, cut) = (before.replica.stabilityCut, after.replica.stabilityCut)
     if low == cut { return }
     try agree("the stability cut never falls", low.isContained(in: cut), true)
-    let told = other.map { replicas.states[$0].replica.stabilityCut }
-    let known = low.merging(told ?? VectorClock())
+    let received = other.map { replicas.states[$0].replica.stabilityCut }
+    let known = low.merging(received ?? VectorClock())
     let roster = before.model.roster
     for i in 0..<3 where roster.contains(replicas.devices[i]) {
       let held = replicas.states[configuration.state(i)].model.clock

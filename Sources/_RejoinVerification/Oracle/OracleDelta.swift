@@ -59,7 +59,7 @@ extension OracleReplica {
         time: knowledge.times[entry.device] ?? .zero)
     }
     delta.fields = missing(
-      since: basis, at: receiver, beside: delta.intervals.keys)
+      since: basis, at: receiver, withIntervalsOf: delta.intervals.keys)
     return delta.fields.isEmpty && delta.intervals.isEmpty ? nil : delta
   }
 
@@ -69,7 +69,7 @@ extension OracleReplica {
   /// interval of their device claims, to every reader, that they are included.
   func missing(
     since basis: VectorClock, at receiver: OracleReplica?,
-    beside devices: some Collection<DeviceID>
+    withIntervalsOf devices: some Collection<DeviceID>
   ) -> [FieldLocation: SaveSet] {
     held.filter { location, _ in
       var known = basis

@@ -8,9 +8,9 @@ extension OracleReplica {
   func exists(_ id: RecordID) -> Bool {
     switch rule(id) {
     case .updateWins:
-      isEdited(id, beside: marks(of: id, [.deletion, .purge]))
+      isEdited(id, unseenBy: marks(of: id, [.deletion, .purge]))
     case .deleteWins:
-      deletions(of: id).isEmpty && isEdited(id, beside: [])
+      deletions(of: id).isEmpty && isEdited(id, unseenBy: [])
     }
   }
 
@@ -21,7 +21,7 @@ extension OracleReplica {
 
   /// Returns whether some edit or touch was unseen by the authors of some
   /// marks.
-  private func isEdited(_ id: RecordID, beside marks: [Int]) -> Bool {
+  private func isEdited(_ id: RecordID, unseenBy marks: [Int]) -> Bool {
     edits(of: id).contains { edit in
       let dot = history.saves[edit].dot
       return !marks.contains { isSeen(dot, by: $0, of: id) }
@@ -106,8 +106,8 @@ extension OracleReplica {
     let seen = record.shown[.existence] ?? held[location] ?? SaveSet()
     let mark = mark(of: id, record, at: dot)
     if mark == nil {
-      let isTakenBack = record.verbs[.existence] != nil
-      guard record.mark != nil || isTakenBack,
+      let isUndone = record.verbs[.existence] != nil
+      guard record.mark != nil || isUndone,
         marks(of: id, [.deletion, .announcement, .purge])
           .contains(where: seen.contains)
       else { return nil }

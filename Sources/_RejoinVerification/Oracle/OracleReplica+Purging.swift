@@ -68,7 +68,7 @@ extension OracleReplica {
       {
         return true
       }
-      note(verb, in: &pending)
+      add(verb, to: &pending)
     }
     return false
   }

@@ -25,7 +25,7 @@ extension OracleReplica {
     _ rows: [ScriptVerb]
   ) -> [RecordID: OraclePending] {
     var pending: [RecordID: OraclePending] = [:]
-    for verb in rows { note(verb, in: &pending) }
+    for verb in rows { add(verb, to: &pending) }
     return pending
   }
 

@@ -52,7 +52,7 @@ extension OracleReplica {
   /// - Returns: The index of the save, or `nil` if there was nothing to save.
   mutating func save(_ verbs: [ScriptVerb], now: Int64) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
-    for verb in verbs { note(verb, in: &pending) }
+    for verb in verbs { add(verb, to: &pending) }
     return commit(pending, now: now)
   }
 
@@ -64,7 +64,7 @@ extension OracleReplica {
   ) -> Int? {
     if edits.isEmpty { return nil }
     var pending: [RecordID: OraclePending] = [:]
-    for verb in company.before { note(verb, in: &pending) }
+    for verb in company.before { add(verb, to: &pending) }
     var record = pending[id] ?? OraclePending()
     if record.mark == .deletion {
       record = OraclePending(mark: .touch, drops: true)
@@ -83,7 +83,7 @@ extension OracleReplica {
       record.verbs[key, default: []].append(edit)
     }
     pending[id] = record
-    for verb in company.after { note(verb, in: &pending) }
+    for verb in company.after { add(verb, to: &pending) }
     return commit(pending, now: now)
   }
 
@@ -146,7 +146,7 @@ extension OracleReplica {
     now: Int64
   ) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
-    for verb in company.before { note(verb, in: &pending) }
+    for verb in company.before { add(verb, to: &pending) }
     if exists(id, after: pending) {
       var record = pending[id] ?? OraclePending()
       record.show(
@@ -160,13 +160,13 @@ extension OracleReplica {
       }
       pending[id] = record
     }
-    for verb in company.after { note(verb, in: &pending) }
+    for verb in company.after { add(verb, to: &pending) }
     return commit(pending, now: now)
   }
 
   /// Adds the effect of a verb.
-  func note(
-    _ verb: ScriptVerb, in pending: inout [RecordID: OraclePending]
+  func add(
+    _ verb: ScriptVerb, to pending: inout [RecordID: OraclePending]
   ) {
     switch verb {
     case .touch(let id): touch(id, in: &pending)
@@ -218,7 +218,7 @@ extension OracleReplica {
     if pending.isEmpty { return nil }
     var pending = forgettingPulls(pending)
     if let old = knowledge.predecessor {
-      note(retirement(of: old), in: &pending)
+      add(retirement(of: old), to: &pending)
       knowledge.predecessor = nil
     }
     knowledge.latest = max(knowledge.latest + 1, Self.stamp(now))

@@ -66,13 +66,13 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   }
 
   private init(
-    resuming stored: ReplicaState, _ schema: Schema,
+    resuming state: ReplicaState, _ schema: Schema,
     _ makeDeviceID: @escaping () -> DeviceID
   ) {
     self.makeDeviceID = makeDeviceID
     hand = ManualClock()
     replica = Replica(
-      resuming: stored, schema: schema, wallClock: hand.wallClock,
+      resuming: state, schema: schema, wallClock: hand.wallClock,
       makeDeviceID: makeDeviceID)
     replica.fragmentSize = Size.least
   }
@@ -100,7 +100,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   public mutating func reopen(
     with token: RestoreToken?, now: Int64
   ) throws(ScriptMismatch) {
-    let stored = try readBack("a stored replica") { () throws(WireError) in
+    let state = try readBack("a stored replica") { () throws(WireError) in
       try ReplicaState(decoding: replica.state.encoded())
     }
     let token = try token.map { (token) throws(ScriptMismatch) in
@@ -110,7 +110,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
     }
     let history = try history.readBack()
     let opened = Replica(
-      opening: stored, token: token, schema: replica.schema,
+      opening: state, token: token, schema: replica.schema,
       wallClock: ManualClock(now).wallClock, makeDeviceID: makeDeviceID)
     self = Self(
       resuming: opened.state, replica.schema, makeDeviceID)
@@ -126,7 +126,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   /// They contain the clock with its digests, and every field that travels.
   public var contents: [UInt8] { replica.encoded(foldingLedgers: true) }
 
-  public var stored: [UInt8] { replica.state.encoded() }
+  public var storedBytes: [UInt8] { replica.state.encoded() }
 
   public func exists(_ id: RecordID) -> Bool { replica.exists(id) }
 

@@ -45,7 +45,7 @@ public protocol TestedReplica {
   var contents: Contents { get }
 
   /// The stored bytes, if they contain more than the oracle models.
-  var stored: [UInt8] { get }
+  var storedBytes: [UInt8] { get }
   /// Returns whether a record exists.
   func exists(_ id: RecordID) -> Bool
   /// Reads a field.
@@ -180,7 +180,7 @@ extension TestedReplica {
   public var ownDevices: Set<DeviceID>? { nil }
 
   /// Returns an empty array: the oracle models the whole state.
-  public var stored: [UInt8] { [] }
+  public var storedBytes: [UInt8] { [] }
 
   /// Does nothing.
   public mutating func recordVersion(

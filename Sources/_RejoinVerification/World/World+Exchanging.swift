@@ -44,7 +44,7 @@ extension World {
     }
   }
 
-  /// Records a forged version on a device, and checks that it marks no device
+  /// Records a forged version on a device, and checks that it reports no device
   /// as forked.
   ///
   /// The forged version contains no later own saves of the device, because
@@ -188,7 +188,7 @@ extension World {
     let now = peers[i].now
     let message = try Replica.arrival(of: letter.message)
     let receipt = peers[i].replica.apply(message, now: now)
-    // Unlike a version, a delta marks the device as forked.
+    // Unlike a version, a delta reports the device as forked.
     if show(letter.model.saves(in: history), to: i) {
       exposed.formUnion(peers[i].model.ours)
     }

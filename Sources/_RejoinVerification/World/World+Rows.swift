@@ -30,7 +30,7 @@ extension World {
     let index = history.index(
       of: OracleReplica.importing(rows, as: dot, history: history))
     peers[i].model.hear(index, now: now)
-    try note(dot, index, by: i)
+    try recordSave(dot, index, by: i)
     return i
   }
 
@@ -64,7 +64,7 @@ extension World {
     }
     try agree("dot of a pull", dot, history.saves[index].dot)
     counts.pulls += 1
-    try note(dot, index, by: i)
+    try recordSave(dot, index, by: i)
     return i
   }
 }

@@ -13,7 +13,7 @@ extension World {
         try replica.save(verbs, now: now)
       }
     }
-    try note(i, "a save") { (replica) throws in
+    try performSave(i, "a save") { (replica) throws in
       try replica.save(verbs, now: now)
     } expecting: {
       $0.save(verbs, now: now)
@@ -66,7 +66,7 @@ extension World {
     try checkStability(of: i) { $0.fold() }
     let (now, cut) = (peers[i].now, peers[i].replica.stabilityCut)
     let saves = counts.saves
-    try note(i, "a purge") { (replica) throws in
+    try performSave(i, "a purge") { (replica) throws in
       try replica.purge(now: now)
     } expecting: {
       $0.purge(below: cut, now: now)
@@ -84,7 +84,7 @@ extension World {
 
   mutating func retire(_ j: Int, on i: Int) throws(ScriptMismatch) -> Int {
     let (now, device) = (peers[i].now, peers[j].model.device)
-    try note(i, "a retirement") { (replica) throws in
+    try performSave(i, "a retirement") { (replica) throws in
       try replica.retire(device, now: now)
     } expecting: {
       $0.retire(device, now: now)
@@ -129,7 +129,7 @@ extension World {
           changes, of: id, shown: context.shown, with: company, now: now)
       }
     }
-    try note(i, "a commit") { (replica) throws in
+    try performSave(i, "a commit") { (replica) throws in
       try replica.save(
         changes, of: id, shown: context.shown, with: company, now: now)
     } expecting: {
@@ -156,7 +156,7 @@ extension World {
     if !context.model.exists(id) { return nil }
     let saves = counts.saves
     let company = company.filter { !dependsOnDoubt($0, i) }
-    try note(i, "a deletion in a context") { (replica) throws in
+    try performSave(i, "a deletion in a context") { (replica) throws in
       try replica.delete(id, shown: context.shown, with: company, now: now)
     } expecting: {
       $0.delete(id, seen: context.model.held, with: company, now: now)
@@ -190,7 +190,7 @@ extension World {
     let now = peers[i].now
     let before = peers[i].model
     var undone = UndoneSave()
-    try note(i, "an undoing") { (replica) throws in
+    try performSave(i, "an undo") { (replica) throws in
       undone = try replica.undo(again: again, now: now)
       return undone.dot
     } expecting: {
@@ -204,7 +204,7 @@ extension World {
   }
 
   /// Performs a save, and compares its dot with the oracle's save.
-  private mutating func note(
+  private mutating func performSave(
     _ i: Int, _ what: String,
     _ body: (inout Replica) throws -> Dot?,
     expecting model: (inout OracleReplica) -> Int?
@@ -219,7 +219,7 @@ extension World {
       return try agree("\(what) takes a dot", dot != nil, index != nil)
     }
     try agree("dot of \(what)", dot, history.saves[index].dot)
-    try note(dot, index, by: i)
+    try recordSave(dot, index, by: i)
     peers[i].chain.append(index)
   }
 
@@ -246,7 +246,7 @@ extension World {
   }
 
   /// Records a save of a device.
-  mutating func note(
+  mutating func recordSave(
     _ dot: Dot, _ index: Int, by i: Int
   ) throws(ScriptMismatch) {
     if dot.sequence <= peers[i].shownOwn[dot.device] {

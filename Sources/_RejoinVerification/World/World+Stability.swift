@@ -22,10 +22,10 @@ extension World {
       "the cut is in the clock", cut.isContained(in: peers[i].model.clock),
       true)
     try checkCausality(of: cut.saves(beyond: before), at: i)
-    let told = before.merging(shown)
+    let known = before.merging(shown)
     for (name, holder) in holders(roster: peers[i].model.roster) {
       for entry in cut.entries
-      where entry.count > max(told[entry.device], holder[entry.device]) {
+      where entry.count > max(known[entry.device], holder[entry.device]) {
         throw ScriptMismatch(
           "\(Dot(entry.device, entry.count)) is not stable: \(name) lacks it")
       }

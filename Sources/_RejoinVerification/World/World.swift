@@ -78,7 +78,7 @@ public struct World<Replica: TestedReplica> {
   /// The devices whose later saves reached, in a delta, a replica that uses the
   /// same ID.
   ///
-  /// After that, the replica's deltas mark them as forked.
+  /// After that, the replica's deltas report them as forked.
   var exposed: Set<DeviceID> = []
   /// The indices of the saves with each dot, to find equivocations.
   var indices: [Dot: Set<Int>] = [:]

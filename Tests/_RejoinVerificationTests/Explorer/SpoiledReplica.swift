@@ -134,7 +134,7 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
     }
   }
   var contents: [UInt8] { base.contents }
-  var stored: [UInt8] { base.stored }
+  var storedBytes: [UInt8] { base.storedBytes }
   func exists(_ id: RecordID) -> Bool { base.exists(id) }
 
   func reading(of location: FieldLocation) -> FieldReading {

@@ -28,10 +28,10 @@ extension PolicyTable {
     try require(report.failedRecords.isEmpty, "\(policy.name): a failure")
     let after = replica.fetched(PolicyTable.card)
     if isDeletion {
-      try checkDeletionIsTold(report, context, store, after)
+      try checkDeletionIsReported(report, context, store, after)
       return try checkDeletion(context, report, store, replica)
     }
-    try checkEditsAreTold(report, context, after)
+    try checkEditsAreReported(report, context, after)
     try checkFields(report, row, store, after)
     try checkEdits(row, store, after)
     try checkQueue(context, row, replica)
