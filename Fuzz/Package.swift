@@ -6,7 +6,7 @@ import PackageDescription
 let root = Context.packageDirectory.split(separator: "/").dropLast().last
 let rejoin = root.map(String.init) ?? "Rejoin"
 
-/// The executables for libFuzzer; each has nothing but the entry point.
+/// The executables for libFuzzer, which contain only the entry point.
 let targets = ["decode", "open", "apply", "scripts", "contexts", "forge"]
 
 let package = Package(

@@ -10,7 +10,7 @@ import Testing
 @Suite struct FailCaseTests {
   init() throws { try Premises.check() }
 
-  /// The inputs that have failed, in one folder per target.
+  /// The inputs that failed, in one folder per target.
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Fuzz/FailCases")

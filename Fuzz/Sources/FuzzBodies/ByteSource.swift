@@ -4,7 +4,7 @@ import _RejoinVerification
 
 /// Choices that are read from bytes, one after another.
 ///
-/// When the bytes have run out, every choice is the first.
+/// After the last byte, every choice is the first.
 struct ByteSource: ChoiceSource {
   private var rest: ArraySlice<UInt8>
 

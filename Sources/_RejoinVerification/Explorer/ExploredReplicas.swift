@@ -124,8 +124,8 @@ final class ExploredReplicas<Replica: TestedReplica> {
       + ids.sorted().map { FieldLocation(record: $0, field: .existence) }
   }
 
-  /// Returns the states of the devices at the start, when each has received the
-  /// first saves of the others.
+  /// Returns the states of the devices at the start, which contain the first
+  /// saves of all devices.
   func start() throws(ScriptMismatch) -> [Int] {
     var pairs: [(replica: Replica, model: OracleReplica)] = []
     for (i, device) in devices.enumerated() {

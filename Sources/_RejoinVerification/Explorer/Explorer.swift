@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// A breadth-first search of everything that three replicas can do in a
+/// A breadth-first search of all possible actions of three replicas in a
 /// program.
 ///
 ///     let counts = try Explorer<ReplicaUnderTest>(.counters).search()
 ///
 /// A configuration consists of the states of three replicas, the saves made so
-/// far, and the kept messages. From each configuration, the explorer tries
-/// every action. A device can make a save, send another device the changes that
-/// it lacks, or keep a message with all its changes or with those since another
-/// device's clock. Each kept message can reach any device repeatedly, as a
+/// far, and the kept messages. The explorer tries every action from each
+/// configuration. A device can make a save, send another device the changes
+/// that it lacks, or keep a message with all its changes or with those since
+/// another device's clock. Each kept message can reach any device repeatedly, as a
 /// whole or in halves.
 ///
 /// Millions of configurations are affordable because a replica is a function of
@@ -27,8 +27,7 @@ import Rejoin
 /// reached again, the explorer compares its readable values, its contents and
 /// its message since the previous clock with those of the first replica. Any
 /// difference is a violation. The comparison can't show differences that appear
-/// only later, such as those caused by the order in which a replica met its
-/// records.
+/// only later, such as those caused by the order of a replica's records.
 ///
 /// Kept messages are unordered, so their order doesn't distinguish
 /// configurations. Devices aren't renamed, because their IDs break ties.

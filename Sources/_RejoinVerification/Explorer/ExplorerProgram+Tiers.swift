@@ -8,8 +8,8 @@ extension ExplorerProgram {
   ///
   /// In most of them, one device saves up to twice and the others at most once,
   /// all clocks show the same time, and up to three messages arrive late.
-  /// Others vary the times, also beyond the maximum clock skew, or split
-  /// messages.
+  /// Others split messages or vary the times, even beyond the maximum clock
+  /// skew.
   public static let quick: [ExplorerProgram] = {
     let hour: Int64 = 3_600_000
     var programs: [ExplorerProgram] = []

@@ -5,7 +5,7 @@ import Rejoin
 /// The expected content of a field in a replica that received some saves.
 ///
 /// The oracle doesn't join states. The content follows from the received saves
-/// and from the saves that their authors had observed.
+/// and from the saves that their authors had seen.
 struct OracleField {
   let kind: FieldKind
   /// The received saves, with their edits of the field.
@@ -26,7 +26,7 @@ struct OracleField {
     return clock
   }
 
-  /// Returns whether a save that had observed the save at `index` satisfies
+  /// Returns whether a save that had seen the save at `index` satisfies
   /// `what`.
   private func isFollowed(
     _ index: Int, by what: (OracleEdit) -> Bool = { _ in true }
@@ -34,7 +34,7 @@ struct OracleField {
     heard.contains { $0.edit.seen.contains(index) && what($0.edit) }
   }
 
-  /// Returns whether a received save had observed the save with `dot`.
+  /// Returns whether a received save had seen the save with `dot`.
   func isFollowed(_ dot: Dot) -> Bool {
     heard.contains { $0.dot == dot && isFollowed($0.index) }
   }

@@ -46,10 +46,10 @@ extension OracleReplica {
     }
   }
 
-  /// Returns a field as if purges had dropped nothing.
+  /// Returns a field without the effects of purges.
   ///
-  /// A save that created the record again after a purge would have dropped the
-  /// same contents.
+  /// A save that created the record again after a purge drops the same contents
+  /// as the purge.
   private func fieldWithoutPurges(_ location: FieldLocation) -> OracleField {
     let existence = FieldLocation(record: location.record, field: .existence)
     let followers = (held[existence]?.members ?? []).compactMap { index in

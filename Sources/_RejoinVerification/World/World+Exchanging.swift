@@ -161,7 +161,7 @@ extension World {
 
   /// Returns a message with the content that the sender reports.
   ///
-  /// If a device may have merged two histories of a device ID, its sequence
+  /// If a device possibly received two histories of a device ID, its sequence
   /// numbers do not determine the unseen changes.
   private func letter(from i: Int, _ message: Replica.Message) -> Letter {
     let outline = peers[i].replica.outline(of: message)

@@ -142,8 +142,8 @@ extension World.Peer {
     model.knowledge.pullDevices.values.reduce(0) { $0 + model.clock[$1] }
   }
 
-  /// Returns whether the device has the saves and pulls that it had when a
-  /// token was stored.
+  /// Returns whether the device contains the saves and pulls that a stored
+  /// token covers.
   func contains(_ stored: World.StoredToken) -> Bool {
     stored.device == model.device && stored.pulls <= pulls
       && chain.starts(with: stored.chain)

@@ -23,8 +23,8 @@ extension World {
     return i
   }
 
-  /// Returns whether the effect of a verb depends on which of two saves with
-  /// one dot the device has.
+  /// Returns whether the effect of a verb depends on an ambiguous dot, which
+  /// two saves share.
   ///
   /// A deletion has no effect if its record does not exist.
   private func dependsOnDoubt(_ verb: ScriptVerb, _ i: Int) -> Bool {

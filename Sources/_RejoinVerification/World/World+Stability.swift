@@ -59,8 +59,7 @@ extension World {
     }
   }
 
-  /// Records the first moment at which all devices know all devices that have
-  /// saved.
+  /// Records the first moment when all devices know all devices with saves.
   mutating func recordIntroduction() {
     if introduction != nil { return }
     let devices = Set(peers.map(\.model.device)).filter { device in

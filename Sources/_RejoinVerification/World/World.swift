@@ -90,7 +90,7 @@ public struct World<Replica: TestedReplica> {
   ///
   /// A replica may show either of the saves that share a dot.
   var undecidable: Set<RecordID> = []
-  /// The saves that each device had when a backup replaced its storage.
+  /// The saves of each device before a backup replaced its storage.
   var forgotten: [DeviceID: VectorClock] = [:]
   /// The indices of the saves that purged records.
   var purges: Set<Int> = []

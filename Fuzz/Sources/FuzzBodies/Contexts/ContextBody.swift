@@ -4,8 +4,9 @@ import Rejoin
 import RejoinPolicies
 import RejoinTesting
 
-/// Takes the bytes as choices of what happens in an editing context and in its
-/// replica, and compares what the policy does with ``PolicyTable``.
+/// Compares a policy in an editing context with ``PolicyTable``.
+///
+/// The bytes choose the edits of the context and of its replica.
 struct ContextBody {
   private var source: ByteSource
   private let policy: MergePolicy

@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import _RejoinVerification
 
-/// What a save must do by the table.
+/// The required actions of a save.
 struct PolicyRow {
   /// The values to write, by field.
   var written: [FieldKey: Value?] = [:]
@@ -16,7 +16,7 @@ struct PolicyRow {
   var queued: Set<FieldKey> = []
   /// Whether to drop edits of counters, sets and ledgers.
   var dropsMergeableEdits = false
-  /// The fields of which unseen siblings are superseded.
+  /// The fields whose unseen siblings are superseded.
   var supersedes: Set<FieldKey> = []
 
   struct Dropped: Hashable {
@@ -101,8 +101,7 @@ extension PolicyTable {
         && known(store).contains { isChanged($0, store) }
   }
 
-  /// What the save does with the deletion, if the policy does not refuse the
-  /// save.
+  /// Returns the action on the deletion if the policy does not refuse the save.
   func deletion(_ store: Store) -> DeletionOutcome {
     guard isConflict(store) else { return .deleteBeside }
     return switch policy {
@@ -114,7 +113,7 @@ extension PolicyTable {
     }
   }
 
-  /// The row of the policy; `nil` if it refuses the save.
+  /// Returns the row of the policy, or `nil` if it refuses the save.
   func row(_ store: Store) -> PolicyRow? {
     var row = PolicyRow()
     if isDeletion {

@@ -4,8 +4,10 @@ import Rejoin
 import RejoinPolicies
 import _RejoinVerification
 
-/// A second implementation of the table of merge policies, in terms of what a
-/// record shows: what a save must write, show afterwards, and drop.
+/// A second implementation of the table of merge policies, based on the content
+/// that a record shows.
+///
+/// It predicts the writes, the dropped changes and the result of a save.
 struct PolicyTable {
   static let card = RecordID("Card", "a")
   /// The fields whose edits never conflict.
@@ -20,16 +22,16 @@ struct PolicyTable {
   let keys: [FieldKey]
   /// The registers that never cause a conflict.
   let quiet: Set<FieldKey>
-  /// The values that the context has written since its last deletion.
+  /// The values that the context wrote after its last deletion.
   var mine: [FieldKey: Value?] = [:]
   /// The values that settle registers, whatever the policy.
   private(set) var resolved: [FieldKey: Value?] = [:]
-  /// The counters, sets and ledgers that the context has edited since its last
+  /// The counters, sets and ledgers that the context edited after its last
   /// deletion.
   var edits: Set<FieldKey> = []
   /// Whether the context deletes the record.
   private(set) var isDeletion = false
-  /// What the context had written and edited before it deleted the record.
+  /// The values and edits of the context before it deleted the record.
   private(set) var undone: (values: [FieldKey: Value?], edits: [FieldKey]) = (
     [:], []
   )
@@ -62,8 +64,8 @@ struct PolicyTable {
     isDeletion && !(mine.isEmpty && edits.isEmpty)
   }
 
-  /// Deletes the record in the context; if it was never shown, only its
-  /// insertion is withdrawn.
+  /// Deletes the record in the context, or only withdraws its insertion if the
+  /// context never showed it.
   mutating func delete() {
     if wasShown {
       isDeletion = true
@@ -124,7 +126,7 @@ struct PolicyTable {
     }
   }
 
-  /// Whether any save had touched a field.
+  /// Returns whether a save touched a field.
   func isTouched(_ key: FieldKey) -> Bool {
     fetched.fields.contains(key) || refreshed[key] != nil
   }

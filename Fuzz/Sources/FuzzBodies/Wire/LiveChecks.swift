@@ -3,7 +3,7 @@
 import Rejoin
 import _RejoinVerification
 
-/// What must hold for a replica after any message has been applied to it.
+/// Checks of a replica after it applied a damaged or forged message.
 struct LiveChecks {
   private let replica: Replica
 
@@ -70,7 +70,7 @@ struct LiveChecks {
   }
 }
 
-// What else a replica in use does.
+// Other operations of a replica.
 extension LiveChecks {
   /// Imports and pulls rows.
   private func checkRows() throws(FuzzFailure) {

@@ -4,8 +4,9 @@ import Rejoin
 import RejoinTesting
 import _RejoinVerification
 
-/// A history of three devices, from which seeds are made and to whose replicas
-/// damaged messages are applied.
+/// A history of three devices.
+///
+/// Its messages are the seeds, and its replicas receive damaged messages.
 public struct LiveHistory: Sendable {
   /// The stored state of each device.
   public private(set) var states: [ReplicaState] = []
@@ -127,8 +128,9 @@ public struct LiveHistory: Sendable {
     open(state, with: RestoreToken(state))
   }
 
-  /// Opens a stored replica with a token; it takes a new device ID if the token
-  /// is not its own.
+  /// Opens a stored replica with a token.
+  ///
+  /// It takes a new device ID if the token is not its own.
   static func open(
     _ state: ReplicaState, with token: RestoreToken?
   ) -> Replica {

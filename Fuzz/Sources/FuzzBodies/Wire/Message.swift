@@ -39,7 +39,7 @@ enum Message {
     }
   }
 
-  /// The records in the message as a delta; `nil` if it has none.
+  /// The records in the message as a delta, or `nil` if it contains none.
   var delta: Delta? {
     switch self {
     case .delta(let delta): delta

@@ -38,7 +38,7 @@ struct OpenBody {
   /// A replica that is opened without a token, or with another's, takes a new
   /// device ID.
   ///
-  /// What it then stores opens with its own token.
+  /// Its next state opens with its own token.
   private func checkTokens(of state: ReplicaState) throws(FuzzFailure) {
     let others = LiveHistory.shared.states.map { RestoreToken($0) }
     for token in [nil] + others.map(Optional.some) {
@@ -50,7 +50,7 @@ struct OpenBody {
       if token == nil {
         try require(change != nil, "the device did not change without a token")
       }
-      // Damaged bytes may lack the digests of what the device has saved.
+      // Damaged bytes may lack digests of the saves of the device.
       guard change != nil else { continue }
       let again = LiveHistory.open(opened.state, with: opened.restoreToken)
       try equal("the device with its token", again.device, opened.device)
