@@ -10,8 +10,8 @@ import Rejoin
 /// far, and the kept messages. The explorer tries every action from each
 /// configuration. A device can make a save, send another device the changes
 /// that it lacks, or keep a message with all its changes or with those since
-/// another device's clock. Each kept message can reach any device repeatedly, as a
-/// whole or in halves.
+/// another device's clock. Each kept message can reach any device repeatedly, as
+/// a whole or in halves.
 ///
 /// Millions of configurations are affordable because a replica is a function of
 /// its state and its input. The explorer numbers states and messages. It
