@@ -59,8 +59,8 @@ extension WorkedExample {
     episode: Episode(
       id: "document",
       base: Dictionary(
-        uniqueKeysWithValues: (1...20).map { place in
-          ("attribute\(place)", Content.text("as it was"))
+        uniqueKeysWithValues: (1...20).map { number in
+          ("attribute\(number)", Content.text("as it was"))
         }),
       edits: [
         .init("tablet", at: 1000) {

@@ -72,13 +72,13 @@ public struct Workload: Hashable, Sendable {
   /// record, which is that of the previous part after all edits in the order of
   /// their times.
   public func generate() -> [Episode] {
-    (0..<episodes).flatMap { place in
+    (0..<episodes).flatMap { index in
       // Each episode has its own seed, so it does not depend on the number of
       // episodes.
       var source = SeededRandom(seed: seed)
-      let mixed = source.next() &+ UInt64(place)
+      let mixed = source.next() &+ UInt64(index)
       var writer = EpisodeWriter(self, SeededRandom(seed: mixed))
-      return writer.episodes("generated-\(place + 1)")
+      return writer.episodes("generated-\(index + 1)")
     }
   }
 }

@@ -8,7 +8,7 @@ struct ConflictQueue: Sendable {
   /// need not move.
   private var slots: [EditConflict?] = []
   /// The inverse of `slots`, each list in ascending order.
-  private var places: [RecordID: [Int]] = [:]
+  private var indices: [RecordID: [Int]] = [:]
   private var count = 0
 
   init(_ conflicts: [EditConflict] = []) {
@@ -21,14 +21,14 @@ struct ConflictQueue: Sendable {
   var all: [EditConflict] { slots.compactMap(\.self) }
 
   mutating func append(_ conflict: EditConflict) {
-    places[conflict.record, default: []].append(slots.count)
+    indices[conflict.record, default: []].append(slots.count)
     slots.append(conflict)
     count += 1
   }
 
   /// The conflicts of a record, in order.
   subscript(id: RecordID) -> [EditConflict] {
-    (places[id] ?? []).compactMap { slots[$0] }
+    (indices[id] ?? []).compactMap { slots[$0] }
   }
 
   /// Replaces each conflict of a record, or removes it if `change` returns
@@ -39,12 +39,12 @@ struct ConflictQueue: Sendable {
   mutating func update(
     _ id: RecordID, _ change: (EditConflict) -> EditConflict?
   ) {
-    for place in places.removeValue(forKey: id) ?? [] {
-      slots[place] = slots[place].flatMap(change)
-      if slots[place] == nil {
+    for index in indices.removeValue(forKey: id) ?? [] {
+      slots[index] = slots[index].flatMap(change)
+      if slots[index] == nil {
         count -= 1
       } else {
-        places[id, default: []].append(place)
+        indices[id, default: []].append(index)
       }
     }
     if slots.count > 2 * count + 16 { self = ConflictQueue(all) }

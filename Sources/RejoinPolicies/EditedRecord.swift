@@ -131,12 +131,12 @@ extension EditedRecord {
       }
       return true
     }
-    guard let place = changes.edits.index(forKey: key) else {
+    guard let index = changes.edits.index(forKey: key) else {
       changes.edits[key] = edit
       return true
     }
     // Change the edit in place: a copy would include all earlier edits.
-    return changes.edits.values[place].append(edit)
+    return changes.edits.values[index].append(edit)
   }
 
   /// Writes a value to a register, unless the register shows it, or discards

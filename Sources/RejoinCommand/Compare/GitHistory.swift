@@ -27,8 +27,8 @@ struct GitHistory {
     var line = ProgressLine("reading merges", of: merges.count)
     defer { line.finish() }
     var (episodes, crossed) = ([Episode](), 0)
-    for (place, merge) in merges.enumerated() {
-      line.update([place])
+    for (index, merge) in merges.enumerated() {
+      line.update([index])
       let bases =
         (try? lines("merge-base", "--all", merge + "^1", merge + "^2")) ?? []
       if bases.count == 1 {
@@ -96,9 +96,9 @@ struct GitHistory {
       resolution: tables[3],
       times: (try time(versions[1], file), try time(versions[2], file)),
       kinds: kinds)
-    for place in episodes.indices {
-      episodes[place].group = "merge"
-      episodes[place].source = "\(repository)@\(episodes[place].id)"
+    for index in episodes.indices {
+      episodes[index].group = "merge"
+      episodes[index].source = "\(repository)@\(episodes[index].id)"
     }
     return episodes
   }

@@ -38,16 +38,17 @@ extension RecordTable {
       if isCoreData, ownTables.contains(name) || name.hasPrefix("ANSCK") {
         continue
       }
-      let place = "\(path), table \(name)"
+      let location = "\(path), table \(name)"
       do {
         tables[name] = try table(
-          name, in: connection, place, without: isCoreData ? ownColumns : [])
+          name, in: connection, location, without: isCoreData ? ownColumns : [])
         if tables[name] == nil {
-          Terminal.reportLeftOut("\(place): it has no primary key")
+          Terminal.reportLeftOut("\(location): it has no primary key")
         }
       } catch let error as SQLError {
         throw Failure(
-          place, String(error.message.prefix(100)), "a table that can be read")
+          location, String(error.message.prefix(100)),
+          "a table that can be read")
       }
     }
     if tables.isEmpty {
@@ -59,19 +60,19 @@ extension RecordTable {
 
   /// - Returns: `nil` if the table has no primary key.
   private static func table(
-    _ name: String, in connection: SQLiteConnection, _ place: String,
+    _ name: String, in connection: SQLiteConnection, _ location: String,
     without left: Set<String>
   ) throws -> RecordTable? {
-    var (columns, keys) = ([String](), [(place: Int64, column: Int)]())
+    var (columns, keys) = ([String](), [(position: Int64, column: Int)]())
     try connection.run(
       "SELECT name, pk FROM pragma_table_info($1)", [.text(name)]
     ) { row in
-      let place = row.integer(1)
-      if place > 0 { keys.append((place, columns.count)) }
+      let position = row.integer(1)
+      if position > 0 { keys.append((position, columns.count)) }
       columns.append(row.text(0) ?? "")
     }
     if keys.isEmpty { return nil }
-    keys.sort { $0.place < $1.place }
+    keys.sort { $0.position < $1.position }
     let left = left.union(keys.map { columns[$0.column] })
     var table = RecordTable()
     try connection.run(
@@ -88,7 +89,7 @@ extension RecordTable {
         fields,
         at: parts.count == 1
           ? parts[0] : parts.map(\.escaped).joined(separator: "/"),
-        place)
+        location)
     }
     return table
   }

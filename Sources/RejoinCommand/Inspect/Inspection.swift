@@ -32,12 +32,12 @@ struct Inspection {
   }
 
   /// Opens a stored replica for reading.
-  private static func open(_ stored: ReplicaState) -> Replica {
-    // Nothing is saved to it, so that neither the wall clock nor a new device
-    // ID is ever used.
+  private static func open(_ state: ReplicaState) -> Replica {
+    // Neither the wall clock nor a new device ID is used, because the replica
+    // is only read.
     Replica(
-      resuming: stored, schema: [], wallClock: WallClock { .max },
-      makeDeviceID: { stored.device })
+      resuming: state, schema: [], wallClock: WallClock { .max },
+      makeDeviceID: { state.device })
   }
 
   /// Checks an undo step, which does not contain its own save.

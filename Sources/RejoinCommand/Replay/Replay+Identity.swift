@@ -27,12 +27,12 @@ extension Replay {
     _ = try devices.replica(name, in: line)
     devices.set(name, time: try line.time())
     let backup = try line.text("from")
-    guard let (state, history) = backups[backup] else {
+    guard let (bytes, history) = backups[backup] else {
       throw line.error(
         "no backup is kept as \"\(backup)\"; keep one with \"backup\"")
     }
-    let stored = try read(line) { () throws(WireError) in
-      try ReplicaState(decoding: state)
+    let state = try read(line) { () throws(WireError) in
+      try ReplicaState(decoding: bytes)
     }
     let isUnnoticed = try line.flag("unnoticed")
     if try line.flag("token") {
@@ -41,7 +41,7 @@ extension Replay {
           "\"token\" and \"unnoticed\" exclude each other; write one of them, "
             + "not both")
       }
-      let change = try devices.open(name, stored, history, in: line)
+      let change = try devices.open(name, state, history, in: line)
       if let change {
         print(
           ReplayOutput.line(
@@ -49,7 +49,7 @@ extension Replay {
       }
     } else {
       try devices.restore(
-        name, stored, history, isUnnoticed: isUnnoticed, in: line)
+        name, state, history, isUnnoticed: isUnnoticed, in: line)
     }
   }
 

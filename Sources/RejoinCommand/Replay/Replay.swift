@@ -3,13 +3,13 @@
 import Rejoin
 import RejoinPolicies
 
-/// Runs a script of what devices did and prints what each device shows.
+/// Runs a script of device actions and prints the records of each device.
 struct Replay {
   let schema: ScriptSchema
   let devices: ScriptDevices
   let showsBytes: Bool
   let print: (String) -> Void
-  /// The deltas kept, by name; `.some(nil)` is a delta without changes.
+  /// The kept deltas, by name, where `.some(nil)` is a delta without changes.
   var deltas: [String: Delta?] = [:]
   /// The encoded states kept, by name.
   var backups: [String: (state: [UInt8], history: UndoHistory)] = [:]

@@ -139,9 +139,9 @@ enum ReplayOutput {
   /// The line for the fields that an undo leaves unchanged, and for the records
   /// that it does not delete or restore.
   static func line(for left: [FieldLocation]) -> String {
-    let names = left.map { place in
-      place.field == .existence
-        ? "\(place.record)" : "\(place.record).\(place.field.name)"
+    let names = left.map { location in
+      location.field == .existence
+        ? "\(location.record)" : "\(location.record).\(location.field.name)"
     }
     return JSONValue.object(["left": .array(names.map { .text($0) })])
       .description

@@ -38,7 +38,7 @@ final class ScriptDevices {
     return try open(name, empty, RestoreToken(empty), in: line)
   }
 
-  /// What `body` returns, if replicas are stored.
+  /// Returns the result of `body`, or `nil` if replicas are not stored.
   private func onDisk<Value>(
     _ line: ScriptLine,
     _ body: (ScriptStores) throws(ScriptStores.Failure) -> Value?
@@ -86,8 +86,10 @@ final class ScriptDevices {
     replicas[name]?.confirmTokenStored(token)
   }
 
-  /// Puts a stored state back, with its undo history: with a matching token if the restore is to stay
-  /// unnoticed, or else with none.
+  /// Opens the state and the undo history of a backup.
+  ///
+  /// - Parameter isUnnoticed: Whether the state gets its own token, so the
+  ///   restore stays undetected. Otherwise, it gets none.
   func restore(
     _ name: String, _ state: ReplicaState, _ history: UndoHistory,
     isUnnoticed: Bool, in line: ScriptLine
@@ -96,7 +98,7 @@ final class ScriptDevices {
       .undoHistory = history
   }
 
-  /// Puts a stored state back and opens it with the token that was stored last.
+  /// Opens the state of a backup with the token that was stored last.
   ///
   /// - Returns: The old and the new device, if a new device was needed.
   func open(
@@ -110,7 +112,7 @@ final class ScriptDevices {
 
   /// Opens a device's replica again from its stored state.
   ///
-  /// - Parameter state: What is stored, if that is in memory.
+  /// - Parameter state: The stored state if replicas are in memory.
   func crash(
     _ name: String, _ state: ReplicaState, in line: ScriptLine
   ) throws(ScriptError) {

@@ -7,7 +7,7 @@ import RejoinComparison
 struct ScriptError: Error, Hashable, CustomStringConvertible {
   /// The number of the line, counted from one.
   let line: Int
-  /// What is wrong, and what to do.
+  /// The problem and the remedy.
   let reason: String
 
   var description: String { "line \(line): \(reason)" }
@@ -59,7 +59,7 @@ struct ScriptLine {
     members[key] != nil
   }
 
-  /// Takes the value of a key; `nil` if the key is missing.
+  /// Takes the value of a key, or `nil` if the key is missing.
   mutating func take(_ key: SchemaName) -> JSONValue? {
     members.removeValue(forKey: key)
   }
@@ -91,7 +91,7 @@ struct ScriptLine {
     return texts
   }
 
-  /// Takes an optional object, empty if missing; its members are sorted by key.
+  /// Takes an optional object with sorted members, empty if missing.
   mutating func object(
     _ key: SchemaName
   ) throws(ScriptError) -> [(key: String, value: JSONValue)] {

@@ -6,35 +6,35 @@ import RejoinPolicies
 extension RejoinTeam {
   /// Applies an edit in the context of its device.
   mutating func edit(_ edit: Episode.Edit) {
-    guard let place = places[edit.device] else { return }
-    members[place].clock.now = edit.at
-    if edit.isDeletion { return contexts[place].delete(Self.id) }
+    guard let index = indices[edit.device] else { return }
+    members[index].clock.now = edit.at
+    if edit.isDeletion { return contexts[index].delete(Self.id) }
     for (field, change) in edit.fieldEdits(of: episode.kinds) {
-      contexts[place].apply(change, to: key(field), in: Self.id)
+      contexts[index].apply(change, to: key(field), in: Self.id)
     }
   }
 
   /// Saves the context of a device, unless its policy refuses.
   mutating func saveContext(of device: String) throws {
-    guard let place = places[device] else { return }
+    guard let index = indices[device] else { return }
     let report: ContextReport
     do {
-      report = try contexts[place].save()
+      report = try contexts[index].save()
     } catch {
       guard case .conflict(let refused) = error else { throw error }
       for field in refused.conflicts.flatMap(\.fields) {
-        note(field.mine, FieldKey(field.field, .register))
-        note(field.store, FieldKey(field.field, .register))
+        addReported(field.mine, FieldKey(field.field, .register))
+        addReported(field.store, FieldKey(field.field, .register))
       }
-      unsaved.updateValue(shown(in: contexts[place], device), forKey: place)
+      unsaved.updateValue(shown(in: contexts[index], device), forKey: index)
       return
     }
     for dropped in report.dropped {
       guard let key = dropped.field else { continue }
       switch dropped.content {
-      case .value(let lost, _): note(lost.value, key)
-      case .overwritten(let state): note(state, key)
-      case .edit: note(ownContent(of: key, on: device), key)
+      case .value(let lost, _): addReported(lost.value, key)
+      case .overwritten(let state): addReported(state, key)
+      case .edit: addReported(ownContent(of: key, on: device), key)
       case .deletion, .creation: break
       }
     }
@@ -67,19 +67,19 @@ extension RejoinTeam {
     return last?.after?[Episode.field(of: key)]
   }
 
-  private mutating func note(_ state: FieldState, _ key: FieldKey) {
+  private mutating func addReported(_ state: FieldState, _ key: FieldKey) {
     switch key.kind {
-    case .counter: note(.count(state.count), key)
-    case .set: note(.elements(Set(state.elements)), key)
-    default: for write in state.writes { note(write.value, key) }
+    case .counter: addReported(.count(state.count), key)
+    case .set: addReported(.elements(Set(state.elements)), key)
+    default: for write in state.writes { addReported(write.value, key) }
     }
   }
 
-  private mutating func note(_ value: Value?, _ key: FieldKey) {
-    note(value.map(Content.value), key)
+  private mutating func addReported(_ value: Value?, _ key: FieldKey) {
+    addReported(value.map(Content.value), key)
   }
 
-  private mutating func note(_ content: Content?, _ key: FieldKey) {
+  private mutating func addReported(_ content: Content?, _ key: FieldKey) {
     reported[Episode.field(of: key), default: []].insert(content)
   }
 }

@@ -10,7 +10,7 @@ struct RejoinTeam {
   /// A replica and its wall clock for each device, in the order of arrival.
   private(set) var members: [(replica: Replica, clock: ManualClock)] = []
   /// The index in `members`, by device.
-  private(set) var places: [String: Int] = [:]
+  private(set) var indices: [String: Int] = [:]
   /// The contexts of the devices, or none if each edit is saved immediately.
   private(set) var contexts: [EditingContext] = []
   /// The records that contexts show after their policy refused to save.
@@ -47,7 +47,7 @@ struct RejoinTeam {
         device: DeviceID(numbers[device] ?? 1),
         schema: schema, wallClock: WallClock { clock.now },
         makeDeviceID: RejoinTeam.noDevice)
-      places[device] = members.count
+      indices[device] = members.count
       members.append((replica, clock))
       try importBase(into: replica)
       if let policy {
@@ -79,9 +79,9 @@ struct RejoinTeam {
 
   /// Saves an edit on its device, at the time of that device's clock.
   mutating func save(_ edit: Episode.Edit) throws {
-    guard let place = places[edit.device] else { return }
-    members[place].clock.now = edit.at
-    try members[place].replica.save { transaction in
+    guard let index = indices[edit.device] else { return }
+    members[index].clock.now = edit.at
+    try members[index].replica.save { transaction in
       if edit.isDeletion { return transaction.delete(Self.id) }
       for (field, change) in edit.fieldEdits(of: episode.kinds) {
         transaction.apply(change, to: key(field), of: Self.id)
@@ -135,8 +135,8 @@ extension RejoinTeam {
     var outcome = Outcome(states: [], reported: reported)
     let devices = episode.devices
     outcome.waiting = Set(unsaved.keys.map { devices[$0] })
-    for (place, (replica, _)) in members.enumerated() {
-      if let state = unsaved[place] {
+    for (index, (replica, _)) in members.enumerated() {
+      if let state = unsaved[index] {
         outcome.states.append(state)
         continue
       }
@@ -150,7 +150,7 @@ extension RejoinTeam {
             $0.value.map(Content.value)
           })
       }
-      for conflict in contexts.isEmpty ? [] : contexts[place].pendingConflicts {
+      for conflict in contexts.isEmpty ? [] : contexts[index].pendingConflicts {
         for field in conflict.fields {
           let name = Episode.field(of: FieldKey(field.field, .register))
           let sides = [field.mine, field.store].map { $0.map(Content.value) }

@@ -82,8 +82,8 @@ extension Episode {
         order.append(edit.device)
       }
     }
-    let places = order.enumerated().map { (last[$1] ?? 0, $0) }
-    return places.sorted(by: <).map { order[$0.1] }
+    let indices = order.enumerated().map { (last[$1] ?? 0, $0) }
+    return indices.sorted(by: <).map { order[$0.1] }
   }
 
   /// Returns the kind of a field.

@@ -42,11 +42,11 @@ extension Episode {
   /// The uploads, sorted by time and then by device.
   var uploadsByTime: [Upload] {
     let uploads = uploads
-    let places = uploads.indices.sorted {
+    let indices = uploads.indices.sorted {
       let (a, b) = (uploads[$0].edit, uploads[$1].edit)
       return (a.at, a.device, $0) < (b.at, b.device, $1)
     }
-    return places.map { uploads[$0] }
+    return indices.map { uploads[$0] }
   }
 
   /// The edits of each device as one save, in the order of arrival.

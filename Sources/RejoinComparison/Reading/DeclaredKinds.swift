@@ -36,7 +36,7 @@ package struct DeclaredKinds: Sendable {
   /// - Throws: `RecordTable.Failure` if the content of a field does not fit its
   ///   kind.
   func read(
-    _ row: JSONValue.Row, _ place: String
+    _ row: JSONValue.Row, _ location: String
   ) throws(RecordTable.Failure) -> JSONValue.Row {
     var row = row
     for (field, kind) in byField {
@@ -47,7 +47,7 @@ package struct DeclaredKinds: Sendable {
       case (.counter, .scalar(.string(let text))):
         guard let number = Int64(text) else {
           throw RecordTable.Failure(
-            "\(place), field \"\(field)\"", "found \"\(text)\"",
+            "\(location), field \"\(field)\"", "found \"\(text)\"",
             "an integer, because --kinds declares a counter")
         }
         row[field] = .scalar(.int(number))
@@ -55,7 +55,7 @@ package struct DeclaredKinds: Sendable {
         row[field] = .array(Self.elements(text).map { .scalar(.string($0)) })
       default:
         throw RecordTable.Failure(
-          "\(place), field \"\(field)\"", "found \(value.typeName)",
+          "\(location), field \"\(field)\"", "found \(value.typeName)",
           "a \(kind.rawValue), as --kinds declares")
       }
     }

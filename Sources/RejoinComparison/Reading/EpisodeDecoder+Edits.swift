@@ -11,8 +11,8 @@ extension EpisodeDecoder {
     _ json: JSONValue, _ kinds: [String: FieldKind]
   ) throws(EpisodeFileError) -> [Episode.Edit] {
     var edits: [Episode.Edit] = []
-    for (place, item) in try array(json, "edits").enumerated() {
-      edits.append(try edit(item, "edits[\(place)]", kinds))
+    for (index, item) in try array(json, "edits").enumerated() {
+      edits.append(try edit(item, "edits[\(index)]", kinds))
     }
     return edits
   }

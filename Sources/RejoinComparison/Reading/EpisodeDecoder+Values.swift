@@ -66,8 +66,8 @@ extension EpisodeDecoder {
     _ json: JSONValue, _ path: String
   ) throws(EpisodeFileError) -> [String] {
     var texts: [String] = []
-    for (place, item) in try array(json, path).enumerated() {
-      texts.append(try text(item, "\(path)[\(place)]"))
+    for (index, item) in try array(json, path).enumerated() {
+      texts.append(try text(item, "\(path)[\(index)]"))
     }
     return texts
   }

@@ -28,11 +28,11 @@ package enum EpisodeFile {
     var lines: [String: Int] = [:]
     let newline = UInt8(ascii: "\n")
     let rows = bytes.split(separator: newline, omittingEmptySubsequences: false)
-    for (place, row) in rows.enumerated() where !row.allSatisfy(isSpace) {
+    for (index, row) in rows.enumerated() where !row.allSatisfy(isSpace) {
       let decoder = EpisodeDecoder(
-        file: file, line: place + 1, declared: kinds)
+        file: file, line: index + 1, declared: kinds)
       let episode = try decoder.episode(row)
-      if let first = lines.updateValue(place + 1, forKey: episode.id) {
+      if let first = lines.updateValue(index + 1, forKey: episode.id) {
         throw decoder.error(
           .duplicateID, "id", "\"\(episode.id)\" is also on line \(first)",
           "give every episode a different ID")

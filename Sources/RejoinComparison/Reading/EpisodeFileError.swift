@@ -43,8 +43,8 @@ package struct EpisodeFileError: Error, Hashable {
 extension EpisodeFileError: CustomStringConvertible {
   /// The location, the problem and the remedy.
   package var description: String {
-    let place = line.map { "\(file):\($0)" } ?? file
+    let location = line.map { "\(file):\($0)" } ?? file
     let path = key.map { " \($0):" } ?? ""
-    return "\(place):\(path) \(problem); \(remedy)"
+    return "\(location):\(path) \(problem); \(remedy)"
   }
 }

@@ -78,11 +78,11 @@ extension RecordTable {
   }
 
   private mutating func add(
-    _ version: JSONValue, _ shape: Shape, _ place: String
+    _ version: JSONValue, _ shape: Shape, _ location: String
   ) throws(Failure) {
     func add(_ record: JSONValue, at key: String) throws(Failure) {
       let fields = (record.members ?? [:]).map { (name: $0, value: $1) }
-      try self.add(fields, at: key, place)
+      try self.add(fields, at: key, location)
     }
     switch shape {
     case .record: try add(version, at: ".")

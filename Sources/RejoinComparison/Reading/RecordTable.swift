@@ -15,33 +15,33 @@ package struct RecordTable: Sendable {
     /// The location, the problem and the expected input.
     package let description: String
 
-    package init(_ place: String, _ problem: String, _ expected: String) {
-      description = "\(place): \(problem); expected \(expected)"
+    package init(_ location: String, _ problem: String, _ expected: String) {
+      description = "\(location): \(problem); expected \(expected)"
     }
   }
 
   /// Adds a record.
   ///
-  /// - Parameter place: The file and the line or table, for errors.
+  /// - Parameter location: The file and the line or table, for errors.
   package mutating func add(
     _ fields: some Sequence<(name: SchemaName, value: JSONValue)>,
     at key: String,
-    _ place: String
+    _ location: String
   ) throws(Failure) {
     var row: JSONValue.Row = [:]
     for (name, value) in fields {
       if let fault = NameFault(name.text) {
-        throw Failure(place, fault.problem, "another: \(fault.remedy)")
+        throw Failure(location, fault.problem, "another: \(fault.remedy)")
       }
       guard row.updateValue(value, forKey: name.text) == nil else {
         throw Failure(
-          place, "two fields have the name \"\(name)\"",
+          location, "two fields have the name \"\(name)\"",
           "names that differ in more than Unicode normalization")
       }
     }
     guard rows.updateValue(row, forKey: SchemaName(key)) == nil else {
       throw Failure(
-        place, "the key \"\(key)\" is there twice", "a key for each record")
+        location, "the key \"\(key)\" is there twice", "a key for each record")
     }
   }
 
@@ -92,16 +92,16 @@ package struct RecordTable: Sendable {
         "\(name):1", "two columns have one name", "a name for each column")
     }
     while let line = try reader.next() {
-      let place = "\(name):\(line.number)"
+      let location = "\(name):\(line.number)"
       guard line.fields.count == header.fields.count else {
         throw Failure(
-          place, "\(line.fields.count) fields",
+          location, "\(line.fields.count) fields",
           "\(header.fields.count), as in the header")
       }
       let fields = zip(header.fields, line.fields).dropFirst().map {
         (SchemaName($0), JSONValue.scalar(.string($1)))
       }
-      try add(fields, at: line.fields[0], place)
+      try add(fields, at: line.fields[0], location)
     }
   }
 }

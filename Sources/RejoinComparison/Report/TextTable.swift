@@ -97,13 +97,13 @@ package struct TextTable {
   var grouped: TextTable {
     var table = self
     table.rows = []
-    var places: [[Cell]: Int] = [:]
+    var indices: [[Cell]: Int] = [:]
     for row in rows {
       let cells = Array(row.dropFirst())
-      if let place = places[cells] {
-        table.rows[place][0].text += ", " + row[0].text
+      if let index = indices[cells] {
+        table.rows[index][0].text += ", " + row[0].text
       } else {
-        places[cells] = table.rows.count
+        indices[cells] = table.rows.count
         table.rows.append(row)
       }
     }

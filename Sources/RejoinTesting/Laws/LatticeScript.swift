@@ -17,7 +17,7 @@ struct LatticeScript {
     case deliver(Int, to: Int)
 
     /// The index of the device that takes the step.
-    var place: Int {
+    var index: Int {
       switch self {
       case .change(_, let here, _), .merge(_, let here), .deliver(_, let here):
         here
@@ -25,12 +25,12 @@ struct LatticeScript {
     }
 
     /// Returns the same step on another device.
-    func moved(to place: Int) -> Step {
+    func moved(to index: Int) -> Step {
       switch self {
       case .change(let number, _, let seed):
-        .change(number, on: place, seed: seed)
-      case .merge(let there, _): .merge(from: there, into: place)
-      case .deliver(let number, _): .deliver(number, to: place)
+        .change(number, on: index, seed: seed)
+      case .merge(let there, _): .merge(from: there, into: index)
+      case .deliver(let number, _): .deliver(number, to: index)
       }
     }
   }

@@ -9,9 +9,9 @@ extension LatticeScript {
       steps = steps.shrunk { fails(LatticeScript(steps: $0)) }
       hasMoved = false
       for i in steps.indices {
-        for place in 0..<steps[i].place where !hasMoved {
+        for index in 0..<steps[i].index where !hasMoved {
           var moved = self
-          moved.steps[i] = steps[i].moved(to: place)
+          moved.steps[i] = steps[i].moved(to: index)
           if fails(moved) { (self, hasMoved) = (moved, true) }
         }
       }

@@ -37,23 +37,23 @@ final class ExploredReplicas<Replica: TestedReplica> {
   /// The devices that pull from a server, one for each device.
   let pullDevices: [DeviceID]
   /// Every field, including the existence of records.
-  let paths: [FieldPath]
+  let locations: [FieldLocation]
   /// The states of the devices at the start, when drafts are fetched.
   private(set) var starts: [DeviceID: Int] = [:]
   var counts = ExplorerCounts()
 
   private(set) var states: [State] = []
-  private var places: [[Int]: Int] = [:]
+  private var indices: [[Int]: Int] = [:]
   private var contents: [Replica.Contents] = []
-  private var contentsPlaces: [[Int]: Int] = [:]
+  private var contentsIndices: [[Int]: Int] = [:]
   /// The clocks that can be a basis, starting with an empty one.
   private(set) var clocks: [ReplicaVersion] = []
   /// The oracle's models of the replicas with these clocks.
   private var receivers: [OracleReplica?] = []
-  private var clockPlaces: [ReplicaVersion: Int] = [:]
+  private var clockIndices: [ReplicaVersion: Int] = [:]
   /// The messages: message `i` has index `i - 1`, and zero means none.
   private(set) var letters: [Letter] = []
-  private var letterPlaces: [[Int]: Int] = [:]
+  private var letterIndices: [[Int]: Int] = [:]
   /// The devices whose saves each message contains, as a bit mask.
   private(set) var origins: [Int] = []
   private var halves: [Int: (Int, Int)] = [:]
@@ -63,7 +63,8 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var applied = ExplorerMemo()
   private var saved = ExplorerMemo()
   private var shown = ExplorerMemo()
-  private var stored: [[UInt8]: Int] = [:]
+  /// The numbers of the stored bytes.
+  private var storedNumbers: [[UInt8]: Int] = [:]
   /// The numbers of the prefixes that states have.
   private var prefixes: [[DeviceID: OraclePrefix]: Int] = [:]
   private var ranges: [OracleRange?: Int] = [:]
@@ -82,7 +83,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
     devices = (0..<3).map(names.device)
     pullDevices = program.isPulling ? (3..<6).map(names.device) : []
     history = OracleHistory(schema: program.universe.schema)
-    paths = Self.paths(program, devices, pullDevices)
+    locations = Self.locations(program, devices, pullDevices)
     imports = program.saves.compactMap { save in
       guard case .bringIn(let rows) = save else { return nil }
       var blank = Replica(
@@ -91,39 +92,40 @@ final class ExploredReplicas<Replica: TestedReplica> {
       return (try? blank.bringIn(rows, now: 0))?.device
     }
     history.imports = Set(imports)
-    _ = place(of: ReplicaVersion())
+    _ = index(of: ReplicaVersion())
   }
 
   /// Returns every field that a program can touch.
-  private static func paths(
+  private static func locations(
     _ program: ExplorerProgram, _ devices: [DeviceID],
     _ pullDevices: [DeviceID]
-  ) -> [FieldPath] {
-    var paths = program.universe.records.flatMap { id in
-      program.universe.fields.map { FieldPath(id, $0) }
+  ) -> [FieldLocation] {
+    var locations = program.universe.records.flatMap { id in
+      program.universe.fields.map { FieldLocation(record: id, field: $0) }
     }
     for save in program.saves {
       guard case .retire(let i) = save else { continue }
       let model = OracleReplica(
         devices[i], history: OracleHistory(schema: Schema([:])))
       if case .edit(let id, let key, _) = model.retirement(of: devices[i]) {
-        paths.append(FieldPath(id, key))
+        locations.append(FieldLocation(record: id, field: key))
       }
     }
     for device in pullDevices {
-      paths.append(OracleReplica.path(ofPullDevice: device))
+      locations.append(OracleReplica.location(ofPullDevice: device))
     }
-    for path in program.universe.paths where program.isPulling {
+    for location in program.universe.locations where program.isPulling {
       let memory = OracleReplica.memory(
-        of: path.id, from: ExplorerProgram.server)
-      paths.append(FieldPath(memory, path.key))
+        of: location.record, from: ExplorerProgram.server)
+      locations.append(FieldLocation(record: memory, field: location.field))
     }
-    let ids = Set(paths.map(\.id)).union(program.universe.records)
-    return paths + ids.sorted().map { FieldPath($0, .existence) }
+    let ids = Set(locations.map(\.record)).union(program.universe.records)
+    return locations
+      + ids.sorted().map { FieldLocation(record: $0, field: .existence) }
   }
 
-  /// Returns the states of the devices at the start, when each has received the
-  /// first saves of the others.
+  /// Returns the states of the devices at the start, which contain the first
+  /// saves of all devices.
   func start() throws(ScriptMismatch) -> [Int] {
     var pairs: [(replica: Replica, model: OracleReplica)] = []
     for (i, device) in devices.enumerated() {
@@ -160,10 +162,10 @@ final class ExploredReplicas<Replica: TestedReplica> {
   /// Returns the number of a clock.
   ///
   /// - Parameter receiver: The oracle's model of the replica with that clock.
-  func place(of clock: ReplicaVersion, at receiver: OracleReplica? = nil) -> Int
+  func index(of clock: ReplicaVersion, at receiver: OracleReplica? = nil) -> Int
   {
-    if let place = clockPlaces[clock] { return place }
-    clockPlaces[clock] = clocks.count
+    if let index = clockIndices[clock] { return index }
+    clockIndices[clock] = clocks.count
     clocks.append(clock)
     receivers.append(receiver)
     return clocks.count - 1
@@ -185,9 +187,9 @@ extension ExploredReplicas {
     var (replica, model) = (old.replica.copy(), old.model)
     let now = program.times[time]
     counts.executions += 1
-    let place = try perform(program.saves[save], &replica, &model, now: now)
+    let index = try perform(program.saves[save], &replica, &model, now: now)
     let result =
-      place == nil && !program.isPurging && !program.isUndoing
+      index == nil && !program.isPurging && !program.isUndoing
       ? state : try intern(replica, model, before: old.clock)
     saved.insert(state, input, result)
     return result
@@ -200,7 +202,7 @@ extension ExploredReplicas {
     _ save: ExplorerProgram.Save, _ replica: inout Replica,
     _ model: inout OracleReplica, now: Int64
   ) throws(ScriptMismatch) -> Int? {
-    let (dot, place): (Dot?, Int?)
+    let (dot, index): (Dot?, Int?)
     do {
       switch save {
       case .verbs(let verbs):
@@ -210,34 +212,34 @@ extension ExploredReplicas {
           return nil
         }
         dot = try replica.save(verbs, now: now)
-        place = model.save(verbs, now: now)
-        if place != nil {
+        index = model.save(verbs, now: now)
+        if index != nil {
           try replica.checkReadBack(verbs, named: name(model.device))
         }
       case .undo(let again):
         let undone = try replica.undo(again: again, now: now)
         dot = undone.dot
-        place = model.save(undone, now: now)
+        index = model.save(undone, now: now)
       case .purge:
         replica.fold()
         let cut = replica.stabilityCut
         dot = try replica.purge(now: now)
-        place = model.purge(below: cut, now: now)
+        index = model.purge(below: cut, now: now)
       case .retire(let i):
         dot = try replica.retire(devices[i], now: now)
-        place = model.retire(devices[i], now: now)
+        index = model.retire(devices[i], now: now)
       case .bringIn(let rows):
         guard let name = try replica.bringIn(rows, now: now) else { return nil }
         dot = name
-        let heard = history.place(
+        let heard = history.index(
           of: OracleReplica.importing(rows, as: name, history: history))
         model.hear(heard, now: now)
-        place = heard
+        index = heard
       case .pull(let rows, let time):
         let i = devices.firstIndex(of: model.device) ?? 0
         dot = try replica.pull(
           rows, from: ExplorerProgram.server, modifiedAt: time, now: now)
-        place = model.pull(
+        index = model.pull(
           rows, from: ExplorerProgram.server, modifiedAt: time,
           as: pullDevices[i], now: now)
       case .draft(let id, let edits):
@@ -246,8 +248,8 @@ extension ExploredReplicas {
     } catch let error as ScriptMismatch { throw error } catch {
       throw ScriptMismatch("a save throws \(error)")
     }
-    try agree("dot of a save", dot, place.map { history.saves[$0].dot })
-    return place
+    try agree("dot of a save", dot, index.map { history.saves[$0].dot })
+    return index
   }
 
   /// Saves edits of a record as it was at the start.
@@ -266,10 +268,10 @@ extension ExploredReplicas {
     }
     let dot = try replica.save(
       edits, of: id, shown: record, with: company, now: now)
-    let place = model.save(
+    let index = model.save(
       edits, of: id, seen: shown.model.held, with: company, now: now)
-    try agree("dot of a draft", dot, place.map { history.saves[$0].dot })
-    return place
+    try agree("dot of a draft", dot, index.map { history.saves[$0].dot })
+    return index
   }
 
   /// Records the version of another replica.
@@ -285,7 +287,7 @@ extension ExploredReplicas {
       ReplicaVersion(forging: misled.version.vectorClock),
       of: states[other].replica.device, now: 0)
     try agree(
-      "devices that a version marks as forked",
+      "devices that a version reports as forked",
       misled.version.forkedDevices, old.replica.version.forkedDevices)
     counts.executions += 1
     let result = try intern(replica, old.model, before: old.clock)
@@ -357,7 +359,7 @@ extension ExploredReplicas {
       try agree(
         "what is reported of records", existence,
         model.existence(
-          of: Set(letter.model.fields.keys.map(\.id)), since: old.model))
+          of: Set(letter.model.fields.keys.map(\.record)), since: old.model))
     }
     try agree("law 6: the device", replica.device, old.replica.device)
     let result = try intern(replica, model, before: old.clock)
@@ -423,9 +425,9 @@ extension ExploredReplicas {
     let likeness = likenesses[key] ?? likenesses.count
     likenesses[key] = likeness
     if program.isPurging || Replica.sendsFragments {
-      let bytes = replica.stored
-      let number = stored[bytes] ?? stored.count
-      stored[bytes] = number
+      let bytes = replica.storedBytes
+      let number = storedNumbers[bytes] ?? storedNumbers.count
+      storedNumbers[bytes] = number
       key.append(number)
     }
     if program.isUndoing {
@@ -433,14 +435,14 @@ extension ExploredReplicas {
       histories[replica.history] = number
       key.append(number)
     }
-    if let place = places[key] {
-      try states[place].facts.check(replica, named: name)
+    if let index = indices[key] {
+      try states[index].facts.check(replica, named: name)
       counts.checks += 1
       try agree(
         "messages of \(name) after different histories are equal",
         replica.message(since: clocks[before])
-          == states[place].replica.message(since: clocks[before]), true)
-      return place
+          == states[index].replica.message(since: clocks[before]), true)
+      return index
     }
     try replica.check(
       against: model, program.universe.records, program.universe.fields,
@@ -455,12 +457,12 @@ extension ExploredReplicas {
       throw ScriptMismatch(
         "the program has too many states: take fewer saves or times")
     }
-    places[key] = states.count
+    indices[key] = states.count
     states.append(
       State(
         replica: replica, model: model, contents: common,
         likeness: Replica.sendsFragments ? likeness : states.count,
-        clock: place(of: replica.version, at: model), isAhead: model.isAhead,
+        clock: index(of: replica.version, at: model), isAhead: model.isAhead,
         facts: ReplicaFacts(model, in: program.universe)))
     return states.count - 1
   }
@@ -471,16 +473,16 @@ extension ExploredReplicas {
     _ replica: Replica, _ model: OracleReplica
   ) throws(ScriptMismatch) -> Int {
     let key = sharedKey(model)
-    guard let place = contentsPlaces[key] else {
-      contentsPlaces[key] = contents.count
+    guard let index = contentsIndices[key] else {
+      contentsIndices[key] = contents.count
       contents.append(replica.contents)
       return contents.count - 1
     }
     counts.checks += 1
     try agree(
       "law 5: contents of \(name(model.device)) after different histories are "
-        + "equal", replica.contents == contents[place], true)
-    return place
+        + "equal", replica.contents == contents[index], true)
+    return index
   }
 
   /// Returns the number of a message.
@@ -498,7 +500,7 @@ extension ExploredReplicas {
       messages[letter.message] = number
       key.append(number)
     }
-    if let number = letterPlaces[key] {
+    if let number = letterIndices[key] {
       counts.checks += 1
       try agree(
         "messages with the same saves are equal",
@@ -515,7 +517,7 @@ extension ExploredReplicas {
       devices.indices.reduce(0) { bits, i in
         saves[devices[i]] > 0 ? bits | 1 << i : bits
       })
-    letterPlaces[key] = letters.count
+    letterIndices[key] = letters.count
     return letters.count
   }
 
@@ -526,8 +528,8 @@ extension ExploredReplicas {
       key.append(Int(model.clock[device]))
       key.append(Int(model.knowledge.times[device]?.rawValue ?? 0))
     }
-    for path in paths {
-      key += (model.held[path]?.members ?? []).map(Int.init) + [-1]
+    for location in locations {
+      key += (model.held[location]?.members ?? []).map(Int.init) + [-1]
     }
     return key
   }
@@ -562,9 +564,9 @@ extension ExploredReplicas {
       let digest = interval == nil ? 0 : end.digest
       key.append(Int(truncatingIfNeeded: digest))
     }
-    for path in paths {
-      key += (delta.fields[path]?.members ?? []).map(Int.init) + [-1]
-      guard let fragment = delta.fragments[path] else { continue }
+    for location in locations {
+      key += (delta.fields[location]?.members ?? []).map(Int.init) + [-1]
+      guard let fragment = delta.fragments[location] else { continue }
       key += [fragment.isWhole ? -2 : -3]
       for device in devices + imports + pullDevices {
         key += [Int(fragment.clock[device]), Int(fragment.basis[device])]
@@ -590,7 +592,7 @@ extension ExploredReplicas {
         }
       }
     }
-    let result = below.map { place(of: ReplicaVersion($0)) }
+    let result = below.map { index(of: ReplicaVersion($0)) }
     lowered[clock] = result
     return result
   }

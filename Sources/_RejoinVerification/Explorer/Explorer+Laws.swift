@@ -10,14 +10,16 @@ extension Explorer {
   ) throws(ScriptMismatch) {
     let rest = configuration.state(1) << 20 | configuration.state(2)
     guard triples.insert(configuration.state(0), rest, 0) else { return }
-    var places: Set<Int> = []
+    var indices: Set<Int> = []
     for i in 0..<3 {
       let held = replicas.states[configuration.state(i)].model.held
-      for saves in held.values { places.formUnion(saves.members.map(Int.init)) }
+      for saves in held.values {
+        indices.formUnion(saves.members.map(Int.init))
+      }
     }
     for i in 0..<3 {
       try replicas.states[configuration.state(i)].model.checkSoundness(
-        of: places, named: DeviceNames.name(i))
+        of: indices, named: DeviceNames.name(i))
       for j in 0..<3 where i != j {
         let (s, t) = (configuration.state(i), configuration.state(j))
         if pairs.insert(s, t, 0) { try checkPair(s, i, t, j) }

@@ -3,8 +3,8 @@
 extension Explorer {
   /// Returns a shortest script to a configuration, followed by the current
   /// attempt.
-  func script(to place: Int) -> Script {
-    var path = [place]
+  func script(to index: Int) -> Script {
+    var path = [index]
     while let last = path.last, last != 0 {
       path.append(table.parent(of: last))
     }
@@ -16,7 +16,7 @@ extension Explorer {
         add(action, in: table[from], to: &writer)
       }
     }
-    if let attempt { add(attempt, in: table[place], to: &writer) }
+    if let attempt { add(attempt, in: table[index], to: &writer) }
     return Script(deviceCount: 3, steps: writer.steps + tried)
   }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// A breadth-first search of everything that three replicas can do in a
+/// A breadth-first search of all possible actions of three replicas in a
 /// program.
 ///
 ///     let counts = try Explorer<ReplicaUnderTest>(.counters).search()
 ///
 /// A configuration consists of the states of three replicas, the saves made so
-/// far, and the kept messages. From each configuration, the explorer tries
-/// every action. A device can make a save, send another device the changes that
-/// it lacks, or keep a message with all its changes or with those since another
-/// device's clock. Each kept message can reach any device repeatedly, as a
-/// whole or in halves.
+/// far, and the kept messages. The explorer tries every action from each
+/// configuration. A device can make a save, send another device the changes
+/// that it lacks, or keep a message with all its changes or with those since
+/// another device's clock. Each kept message can reach any device repeatedly, as
+/// a whole or in halves.
 ///
 /// Millions of configurations are affordable because a replica is a function of
 /// its state and its input. The explorer numbers states and messages. It
@@ -27,8 +27,7 @@ import Rejoin
 /// reached again, the explorer compares its readable values, its contents and
 /// its message since the previous clock with those of the first replica. Any
 /// difference is a violation. The comparison can't show differences that appear
-/// only later, such as those caused by the order in which a replica met its
-/// records.
+/// only later, such as those caused by the order of a replica's records.
 ///
 /// Kept messages are unordered, so their order doesn't distinguish
 /// configurations. Devices aren't renamed, because their IDs break ties.
@@ -72,37 +71,37 @@ public struct Explorer<Replica: TestedReplica> {
   public mutating func search(
     atMost limit: Int = .max, while goesOn: () -> Bool = { true }
   ) throws(ExplorerViolation) -> ExplorerCounts {
-    var place = 0
+    var index = 0
     /// The first configuration that breaks a law.
-    var broken: (place: Int, mismatch: ScriptMismatch)?
+    var broken: (index: Int, mismatch: ScriptMismatch)?
     do throws(ScriptMismatch) {
       try Premises.check()
       let start = try replicas.start()
       _ = table.insert(
         ExplorerConfiguration(start[0], start[1], start[2]), from: 0)
-      while place < table.count {
-        if place % 4096 == 4095, !goesOn() {
+      while index < table.count {
+        if index % 4096 == 4095, !goesOn() {
           counts.isComplete = false
           break
         }
-        try expand(place, limit)
+        try expand(index, limit)
         if broken == nil {
-          do throws(ScriptMismatch) { try checkLaws(table[place]) } catch {
-            broken = (place, error)
+          do throws(ScriptMismatch) { try checkLaws(table[index]) } catch {
+            broken = (index, error)
           }
         }
-        place += 1
+        index += 1
       }
       // A violation that the search finds can be printed as a script. Some laws
       // use clocks that no device has, so broken laws are reported last.
       if let broken {
-        place = broken.place
+        index = broken.index
         throw broken.mismatch
       }
     } catch {
       throw ExplorerViolation(
         mismatch: error, program: program,
-        script: script(to: place), counts: total)
+        script: script(to: index), counts: total)
     }
     return total
   }
@@ -117,9 +116,9 @@ public struct Explorer<Replica: TestedReplica> {
   }
 
   private mutating func expand(
-    _ place: Int, _ limit: Int
+    _ index: Int, _ limit: Int
   ) throws(ScriptMismatch) {
-    let configuration = table[place]
+    let configuration = table[index]
     for action in actions {
       attempt = action
       guard let next = try successor(of: configuration, action) else {
@@ -128,7 +127,7 @@ public struct Explorer<Replica: TestedReplica> {
       counts.transitions &+= 1
       if next == configuration { continue }
       if table.count < limit {
-        _ = table.insert(next, from: place)
+        _ = table.insert(next, from: index)
       } else {
         counts.isComplete = false
       }
@@ -148,7 +147,7 @@ extension Explorer {
       if configuration.isMade(save) { return nil }
       let old = configuration.state(i)
       let new = try replicas.saving(save, on: old, at: time)
-      try checkCut(from: old, to: new, telling: nil, in: configuration)
+      try checkCut(from: old, to: new, receiving: nil, in: configuration)
       return new == old
         ? nil : configuration.replacing(i, by: new).making(save)
     case .sync(let i, let j) where program.isPurging:
@@ -192,14 +191,14 @@ extension Explorer {
     var next = configuration
     let letter = try message(from: i, since: j, in: next)
     if letter != 0,
-      let told = try deliver(letter, half: nil, to: j, in: next)
+      let delivered = try deliver(letter, half: nil, to: j, in: next)
     {
-      next = told
+      next = delivered
     }
     for (a, b) in [(j, i), (i, j)] {
       let (old, other) = (next.state(a), next.state(b))
       let new = try replicas.acknowledging(other, on: old)
-      try checkCut(from: old, to: new, telling: other, in: next)
+      try checkCut(from: old, to: new, receiving: other, in: next)
       next = next.replacing(a, by: new)
     }
     return next
@@ -207,7 +206,7 @@ extension Explorer {
 
   /// Checks that every device on the roster has the saves that became stable.
   private func checkCut(
-    from old: Int, to new: Int, telling other: Int?,
+    from old: Int, to new: Int, receiving other: Int?,
     in configuration: ExplorerConfiguration
   ) throws(ScriptMismatch) {
     if old == new || !program.isPurging { return }
@@ -215,8 +214,8 @@ extension Explorer {
     let (low, cut) = (before.replica.stabilityCut, after.replica.stabilityCut)
     if low == cut { return }
     try agree("the stability cut never falls", low.isContained(in: cut), true)
-    let told = other.map { replicas.states[$0].replica.stabilityCut }
-    let known = low.merging(told ?? VectorClock())
+    let received = other.map { replicas.states[$0].replica.stabilityCut }
+    let known = low.merging(received ?? VectorClock())
     let roster = before.model.roster
     for i in 0..<3 where roster.contains(replicas.devices[i]) {
       let held = replicas.states[configuration.state(i)].model.clock

@@ -13,8 +13,8 @@ struct ExplorerMemo {
   /// The value of a pair, or `nil` if the pair is missing.
   subscript(a: Int, b: Int) -> Int? {
     let key = Self.key(a, b)
-    let place = self.place(of: key)
-    return keys[place] == key ? Int(truncatingIfNeeded: values[place]) : nil
+    let index = self.index(of: key)
+    return keys[index] == key ? Int(truncatingIfNeeded: values[index]) : nil
   }
 
   /// Adds the value of a pair.
@@ -23,9 +23,9 @@ struct ExplorerMemo {
   @discardableResult
   mutating func insert(_ a: Int, _ b: Int, _ value: Int) -> Bool {
     let key = Self.key(a, b)
-    let place = self.place(of: key)
-    if keys[place] == key { return false }
-    (keys[place], values[place]) = (key, UInt32(truncatingIfNeeded: value))
+    let index = self.index(of: key)
+    if keys[index] == key { return false }
+    (keys[index], values[index]) = (key, UInt32(truncatingIfNeeded: value))
     count &+= 1
     if count &* 2 > keys.count { grow() }
     return true
@@ -35,15 +35,15 @@ struct ExplorerMemo {
     UInt64(truncatingIfNeeded: a) << 40 | UInt64(truncatingIfNeeded: b)
   }
 
-  private func place(of key: UInt64) -> Int {
+  private func index(of key: UInt64) -> Int {
     let mask = keys.count &- 1
     var mixed = key &* 0x9e37_79b9_7f4a_7c15
     mixed ^= mixed >> 32
-    var place = Int(truncatingIfNeeded: mixed) & mask
+    var index = Int(truncatingIfNeeded: mixed) & mask
     while true {
-      let found = keys[place]
-      if found == key || found == .max { return place }
-      place = (place &+ 1) & mask
+      let found = keys[index]
+      if found == key || found == .max { return index }
+      index = (index &+ 1) & mask
     }
   }
 
@@ -52,8 +52,8 @@ struct ExplorerMemo {
     keys = [UInt64](repeating: .max, count: oldKeys.count * 2)
     values = [UInt32](repeating: 0, count: oldKeys.count * 2)
     for (key, value) in zip(oldKeys, oldValues) where key != .max {
-      let place = self.place(of: key)
-      (keys[place], values[place]) = (key, value)
+      let index = self.index(of: key)
+      (keys[index], values[index]) = (key, value)
     }
   }
 }

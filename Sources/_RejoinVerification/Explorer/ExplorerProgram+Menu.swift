@@ -111,7 +111,7 @@ extension ExplorerProgram {
   /// Returns a program that deletes a record, purges it, and meanwhile brings it
   /// back in some ways.
   public static func purges(
-    _ rule: DeletionRule, beside name: String, _ others: Save...
+    _ rule: DeletionRule, concurrentWith name: String, _ others: Save...
   ) -> ExplorerProgram {
     var program = ExplorerProgram(
       "purges beside \(name), \(rule.rawValue)",

@@ -8,8 +8,8 @@ extension ExplorerProgram {
   ///
   /// In most of them, one device saves up to twice and the others at most once,
   /// all clocks show the same time, and up to three messages arrive late.
-  /// Others vary the times, also beyond the maximum clock skew, or split
-  /// messages.
+  /// Others split messages or vary the times, even beyond the maximum clock
+  /// skew.
   public static let quick: [ExplorerProgram] = {
     let hour: Int64 = 3_600_000
     var programs: [ExplorerProgram] = []
@@ -94,15 +94,16 @@ extension ExplorerProgram {
     let (edit, rows) = (a[name, .int(2)], [a[name, .int(7)]])
     return [DeletionRule.updateWins, .deleteWins].flatMap { rule in
       [
-        purges(rule, beside: "an edit", .verbs([edit])),
-        purges(rule, beside: "a restoration", .verbs([.undelete(a)])),
-        purges(rule, beside: "a draft", .draft(a, [name: .write(.int(2))])),
-        purges(rule, beside: "a pull", .pull(rows, at: 1)),
+        purges(rule, concurrentWith: "an edit", .verbs([edit])),
+        purges(rule, concurrentWith: "a restoration", .verbs([.undelete(a)])),
+        purges(
+          rule, concurrentWith: "a draft", .draft(a, [name: .write(.int(2))])),
+        purges(rule, concurrentWith: "a pull", .pull(rows, at: 1)),
       ].map {
         $0.reduced(savers: [[0], [0], [0], others], times: [0], kept: 0)
       } + [
         purges(
-          rule, beside: "an undo", .undo(again: false)
+          rule, concurrentWith: "an undo", .undo(again: false)
         ).reduced(savers: [[1], [0], [0], [1]], times: [0], kept: 0)
       ]
     }

@@ -50,8 +50,8 @@ public struct ExplorerProgram: Sendable {
   public var splits = true
   /// Whether devices also send and keep parts of transfers.
   public var takesParts = false
-  /// The first save of each device, which all devices have received at the
-  /// start, or none.
+  /// The first save of each device, which all devices receive before the start,
+  /// or an empty list.
   public var introduction: [[ScriptVerb]] = []
 
   /// Creates a program whose saves consist of verbs.

@@ -13,14 +13,14 @@ struct ExplorerTable {
 
   var count: Int { states.count }
 
-  subscript(place: Int) -> ExplorerConfiguration {
-    ExplorerConfiguration(states: states[place], messages: messages[place])
+  subscript(index: Int) -> ExplorerConfiguration {
+    ExplorerConfiguration(states: states[index], messages: messages[index])
   }
 
   /// Returns the index of a configuration's predecessor.
   ///
   /// The first configuration is its own predecessor.
-  func parent(of place: Int) -> Int { Int(parents[place]) }
+  func parent(of index: Int) -> Int { Int(parents[index]) }
 
   /// Adds a configuration unless the table contains it.
   ///
@@ -30,9 +30,9 @@ struct ExplorerTable {
   ) -> Bool {
     var bucket = home(configuration.states, configuration.messages)
     while buckets[bucket] != 0 {
-      let place = Int(truncatingIfNeeded: buckets[bucket]) &- 1
-      if states[place] == configuration.states,
-        messages[place] == configuration.messages
+      let index = Int(truncatingIfNeeded: buckets[bucket]) &- 1
+      if states[index] == configuration.states,
+        messages[index] == configuration.messages
       {
         return false
       }
@@ -55,12 +55,12 @@ struct ExplorerTable {
 
   private mutating func grow() {
     buckets = [UInt32](repeating: 0, count: buckets.count * 2)
-    for place in states.indices {
-      var bucket = home(states[place], messages[place])
+    for index in states.indices {
+      var bucket = home(states[index], messages[index])
       while buckets[bucket] != 0 {
         bucket = (bucket &+ 1) & (buckets.count &- 1)
       }
-      buckets[bucket] = UInt32(place + 1)
+      buckets[bucket] = UInt32(index + 1)
     }
   }
 }

@@ -85,12 +85,12 @@ extension OracleReplica {
   /// Returns the decisions of an own save, as they are after all own undos that
   /// brought their content back.
   func decisions(
-    of place: Int, in path: FieldPath
+    of index: Int, in location: FieldLocation
   ) -> [DeviceID: OracleDecision.Change] {
-    var changes = history.saves[place].edits[path]?.decisions ?? [:]
-    for undo in knowledge.undos where undo.undone != place {
-      let undone = history.saves[undo.undone].edits[path]?.decisions ?? [:]
-      let turned = history.saves[undo.place].edits[path]?.decisions ?? [:]
+    var changes = history.saves[index].edits[location]?.decisions ?? [:]
+    for undo in knowledge.undos where undo.undone != index {
+      let undone = history.saves[undo.undone].edits[location]?.decisions ?? [:]
+      let turned = history.saves[undo.index].edits[location]?.decisions ?? [:]
       for (device, change) in changes
       where change.after == undone[device]?.before {
         guard let turn = turned[device] else { continue }

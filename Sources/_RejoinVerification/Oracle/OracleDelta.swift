@@ -11,20 +11,20 @@ struct OracleDelta: Hashable {
   }
 
   /// The saves of each field that the author received.
-  var fields: [FieldPath: SaveSet] = [:]
+  var fields: [FieldLocation: SaveSet] = [:]
   /// The fragments of fields, with the saves that they contain and those that
   /// they require.
-  var fragments: [FieldPath: MessageOutline.Fragment] = [:]
+  var fragments: [FieldLocation: MessageOutline.Fragment] = [:]
   var intervals: [DeviceID: Interval] = [:]
   /// The records that the intervals cover, or `nil` for all.
   var range: OracleRange?
 
   /// Returns a part with some of the fields and without intervals.
-  func part(_ paths: some Sequence<FieldPath>) -> OracleDelta {
+  func part(_ locations: some Sequence<FieldLocation>) -> OracleDelta {
     var part = OracleDelta()
-    for path in paths {
-      part.fields[path] = fields[path]
-      part.fragments[path] = fragments[path]
+    for location in locations {
+      part.fields[location] = fields[location]
+      part.fragments[location] = fragments[location]
     }
     return part
   }
@@ -59,7 +59,7 @@ extension OracleReplica {
         time: knowledge.times[entry.device] ?? .zero)
     }
     delta.fields = missing(
-      since: basis, at: receiver, beside: delta.intervals.keys)
+      since: basis, at: receiver, withIntervalsOf: delta.intervals.keys)
     return delta.fields.isEmpty && delta.intervals.isEmpty ? nil : delta
   }
 
@@ -69,15 +69,15 @@ extension OracleReplica {
   /// interval of their device claims, to every reader, that they are included.
   func missing(
     since basis: VectorClock, at receiver: OracleReplica?,
-    beside devices: some Collection<DeviceID>
-  ) -> [FieldPath: SaveSet] {
-    held.filter { path, _ in
+    withIntervalsOf devices: some Collection<DeviceID>
+  ) -> [FieldLocation: SaveSet] {
+    held.filter { location, _ in
       var known = basis
-      for entry in receiver?.field(path).clock.entries ?? []
+      for entry in receiver?.field(location).clock.entries ?? []
       where !devices.contains(entry.device) {
         known.advance(to: Dot(entry.device, entry.count))
       }
-      return !field(path).clock.isContained(in: known)
+      return !field(location).clock.isContained(in: known)
     }
   }
 
@@ -91,7 +91,7 @@ extension OracleReplica {
   @discardableResult
   mutating func apply(
     _ delta: OracleDelta, now: Int64, suspects: Set<DeviceID> = [],
-    refusals: [FieldPath: Set<DeviceID>] = [:]
+    refusals: [FieldLocation: Set<DeviceID>] = [:]
   ) -> OracleReceipt {
     for (device, interval) in delta.intervals
     where interval.to > lastKnown(of: device) {
@@ -101,27 +101,28 @@ extension OracleReplica {
     }
     var receipt = OracleReceipt()
     /// The last refused saves of each field.
-    var refused: [FieldPath: VectorClock] = [:]
-    for (path, saves) in delta.fields {
-      let fragment = delta.fragments[path]
-      var missing = fragment.map { unheard($0, of: path) } ?? []
+    var refused: [FieldLocation: VectorClock] = [:]
+    for (location, saves) in delta.fields {
+      let fragment = delta.fragments[location]
+      var missing = fragment.map { unheard($0, of: location) } ?? []
       if fragment != nil, !suspects.isEmpty {
         missing.subtract(suspects)
-        missing.formUnion(refusals[path, default: []].intersection(suspects))
+        missing.formUnion(
+          refusals[location, default: []].intersection(suspects))
       }
-      for place in saves.members {
-        let dot = history.saves[Int(place)].dot
+      for index in saves.members {
+        let dot = history.saves[Int(index)].dot
         let isTaken =
           fragment.map {
             $0.clock.contains(dot) && !missing.contains(dot.device)
               && !($0.isWhole && !missing.isEmpty)
           } ?? true
         if isTaken {
-          knowledge.held[path, default: SaveSet()].insert(Int(place))
+          knowledge.held[location, default: SaveSet()].insert(Int(index))
         } else if let fragment, fragment.clock.contains(dot),
           !fragment.basis.contains(dot)
         {
-          refused[path, default: VectorClock()].advance(to: dot)
+          refused[location, default: VectorClock()].advance(to: dot)
         }
       }
       receipt.gaps.formUnion(missing)
@@ -132,9 +133,9 @@ extension OracleReplica {
     for (device, interval) in delta.intervals {
       // An interval claims that its saves are fully applied, so it must wait
       // for those that were refused.
-      let isWaiting = refused.contains { path, saves in
+      let isWaiting = refused.contains { location, saves in
         min(interval.to, saves[device])
-          > max(field(path).clock[device], clock[device])
+          > max(field(location).clock[device], clock[device])
       }
       if interval.from > clock[device] {
         receipt.gaps.insert(device)
@@ -150,9 +151,9 @@ extension OracleReplica {
 
   /// Returns the devices with missing saves that a fragment requires.
   private func unheard(
-    _ fragment: MessageOutline.Fragment, of path: FieldPath
+    _ fragment: MessageOutline.Fragment, of location: FieldLocation
   ) -> Set<DeviceID> {
-    let seen = field(path).clock
+    let seen = field(location).clock
     return Set(
       fragment.basis.entries.filter { entry in
         max(seen[entry.device], clock[entry.device]) < entry.count
@@ -164,18 +165,19 @@ extension OracleReplica {
   ///
   /// - Parameter basis: The clock that the message was written since.
   func check(
-    _ fragments: [FieldPath: MessageOutline.Fragment], since basis: VectorClock
+    _ fragments: [FieldLocation: MessageOutline.Fragment],
+    since basis: VectorClock
   ) throws(ScriptMismatch) {
-    for (path, fragment) in fragments {
-      let seen = field(path).clock
+    for (location, fragment) in fragments {
+      let seen = field(location).clock
       var named = VectorClock()
       for entry in seen.entries
       where fragment.isWhole || entry.count > basis[entry.device] {
         named.advance(to: Dot(entry.device, entry.count))
       }
-      try agree("saves in the fragment of \(path)", fragment.clock, named)
+      try agree("saves in the fragment of \(location)", fragment.clock, named)
       try agree(
-        "saves that the fragment of \(path) assumes", fragment.basis,
+        "saves that the fragment of \(location) assumes", fragment.basis,
         named.intersection(basis))
     }
   }

@@ -5,17 +5,17 @@ import Rejoin
 /// The expected content of a field in a replica that received some saves.
 ///
 /// The oracle doesn't join states. The content follows from the received saves
-/// and from the saves that their authors had observed.
+/// and from the saves that their authors had seen.
 struct OracleField {
   let kind: FieldKind
   /// The received saves, with their edits of the field.
-  let heard: [(place: Int, dot: Dot, time: Timestamp, edit: OracleEdit)]
+  let heard: [(index: Int, dot: Dot, time: Timestamp, edit: OracleEdit)]
 
-  init(_ path: FieldPath, held: SaveSet, in history: OracleHistory) {
-    kind = path.key.kind
-    heard = held.members.map(Int.init).compactMap { place in
-      let save = history.saves[place]
-      return save.edits[path].map { (place, save.dot, save.time, $0) }
+  init(_ location: FieldLocation, held: SaveSet, in history: OracleHistory) {
+    kind = location.field.kind
+    heard = held.members.map(Int.init).compactMap { index in
+      let save = history.saves[index]
+      return save.edits[location].map { (index, save.dot, save.time, $0) }
     }
   }
 
@@ -26,17 +26,17 @@ struct OracleField {
     return clock
   }
 
-  /// Returns whether a save that had observed the save at `place` satisfies
+  /// Returns whether a save that had seen the save at `index` satisfies
   /// `what`.
   private func isFollowed(
-    _ place: Int, by what: (OracleEdit) -> Bool = { _ in true }
+    _ index: Int, by what: (OracleEdit) -> Bool = { _ in true }
   ) -> Bool {
-    heard.contains { $0.edit.seen.contains(place) && what($0.edit) }
+    heard.contains { $0.edit.seen.contains(index) && what($0.edit) }
   }
 
-  /// Returns whether a received save had observed the save with `dot`.
+  /// Returns whether a received save had seen the save with `dot`.
   func isFollowed(_ dot: Dot) -> Bool {
-    heard.contains { $0.dot == dot && isFollowed($0.place) }
+    heard.contains { $0.dot == dot && isFollowed($0.index) }
   }
 }
 
@@ -50,8 +50,8 @@ extension OracleField {
 
   private func siblings(outside seen: SaveSet) -> [Write] {
     heard.compactMap { save in
-      guard let value = save.edit.written, !isFollowed(save.place),
-        !seen.contains(save.place)
+      guard let value = save.edit.written, !isFollowed(save.index),
+        !seen.contains(save.index)
       else { return nil }
       return (save.dot, save.edit.stamp, value)
     }
@@ -95,7 +95,7 @@ extension OracleField {
       if isTurned {
         return decisions[save.dot.device]?.canceled ?? 0 < save.dot.sequence
       }
-      return !isFollowed(save.place, by: \.cancelsAdditions)
+      return !isFollowed(save.index, by: \.cancelsAdditions)
     }.map(\.edit)
   }
 
@@ -103,7 +103,7 @@ extension OracleField {
   /// a ledger.
   func lastAdditions(in saves: SaveSet) -> VectorClock {
     var clock = VectorClock()
-    for save in heard where saves.contains(save.place) {
+    for save in heard where saves.contains(save.index) {
       let isAddition =
         kind == .counter ? save.edit.count != nil : !save.edit.appended.isEmpty
       if isAddition { clock.advance(to: save.dot) }
@@ -142,8 +142,8 @@ extension OracleField {
     for save in heard {
       for element in save.edit.inserted {
         let isOver =
-          isFollowed(save.place) { $0.drops || $0.speaks(of: element) }
-          || heard.contains { $0.edit.retracted[element] == save.place }
+          isFollowed(save.index) { $0.drops || $0.speaks(of: element) }
+          || heard.contains { $0.edit.retracted[element] == save.index }
         if !isOver { insertions[element, default: []].insert(save.dot) }
       }
     }

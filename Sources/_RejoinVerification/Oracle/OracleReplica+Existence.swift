@@ -8,9 +8,9 @@ extension OracleReplica {
   func exists(_ id: RecordID) -> Bool {
     switch rule(id) {
     case .updateWins:
-      isEdited(id, beside: marks(of: id, [.deletion, .purge]))
+      isEdited(id, unseenBy: marks(of: id, [.deletion, .purge]))
     case .deleteWins:
-      deletions(of: id).isEmpty && isEdited(id, beside: [])
+      deletions(of: id).isEmpty && isEdited(id, unseenBy: [])
     }
   }
 
@@ -21,7 +21,7 @@ extension OracleReplica {
 
   /// Returns whether some edit or touch was unseen by the authors of some
   /// marks.
-  private func isEdited(_ id: RecordID, beside marks: [Int]) -> Bool {
+  private func isEdited(_ id: RecordID, unseenBy marks: [Int]) -> Bool {
     edits(of: id).contains { edit in
       let dot = history.saves[edit].dot
       return !marks.contains { isSeen(dot, by: $0, of: id) }
@@ -31,9 +31,9 @@ extension OracleReplica {
   /// Returns the received edits of a record, and the touches that no save
   /// follows.
   func edits(of id: RecordID) -> [Int] {
-    let path = FieldPath(id, .existence)
+    let location = FieldLocation(record: id, field: .existence)
     var edits = marks(of: id, [.touch])
-    for (field, saves) in held where field.id == id && field != path {
+    for (field, saves) in held where field.record == id && field != location {
       edits += saves.members.map { Int($0) }
     }
     return edits
@@ -51,8 +51,9 @@ extension OracleReplica {
   }
 
   /// Returns the mark that a save made, or `nil` if it made none.
-  func mark(_ place: Int, of id: RecordID) -> OracleMark? {
-    history.saves[place].edits[FieldPath(id, .existence)]?.mark
+  func mark(_ index: Int, of id: RecordID) -> OracleMark? {
+    history.saves[index].edits[FieldLocation(record: id, field: .existence)]?
+      .mark
   }
 
   /// Returns whether the author of a mark had seen a save.
@@ -66,14 +67,14 @@ extension OracleReplica {
   /// Returns the received saves with some kinds of marks that no received save
   /// follows.
   func marks(of id: RecordID, _ kinds: Set<OracleMark.Kind>) -> [Int] {
-    let path = FieldPath(id, .existence)
-    let heard = (held[path]?.members ?? []).map { Int($0) }
-    return heard.filter { place in
-      guard let kind = mark(place, of: id)?.kind, kinds.contains(kind) else {
+    let location = FieldLocation(record: id, field: .existence)
+    let heard = (held[location]?.members ?? []).map { Int($0) }
+    return heard.filter { index in
+      guard let kind = mark(index, of: id)?.kind, kinds.contains(kind) else {
         return false
       }
       return !heard.contains { later in
-        (history.saves[later].edits[path]?.seen.contains(place) ?? false)
+        (history.saves[later].edits[location]?.seen.contains(index) ?? false)
           && follows(mark(later, of: id)?.kind, kind)
       }
     }
@@ -101,12 +102,12 @@ extension OracleReplica {
     ofExistenceOf id: RecordID, _ record: OraclePending, at dot: Dot,
     time: Timestamp
   ) -> OracleEdit? {
-    let path = FieldPath(id, .existence)
-    let seen = record.shown[.existence] ?? held[path] ?? SaveSet()
+    let location = FieldLocation(record: id, field: .existence)
+    let seen = record.shown[.existence] ?? held[location] ?? SaveSet()
     let mark = mark(of: id, record, at: dot)
     if mark == nil {
-      let isTakenBack = record.verbs[.existence] != nil
-      guard record.mark != nil || isTakenBack,
+      let isUndone = record.verbs[.existence] != nil
+      guard record.mark != nil || isUndone,
         marks(of: id, [.deletion, .announcement, .purge])
           .contains(where: seen.contains)
       else { return nil }
@@ -136,7 +137,7 @@ extension OracleReplica {
   /// Returns the received saves that changed a record.
   private func saves(of id: RecordID) -> SaveSet {
     held.reduce(into: SaveSet()) { all, field in
-      if field.key.id == id { all.formUnion(field.value) }
+      if field.key.record == id { all.formUnion(field.value) }
     }
   }
 

@@ -156,8 +156,8 @@ extension OracleReplica {
       (after, end) = sendOn(to: receiver, since: basis, in: &part)
     }
     if !part.intervals.isEmpty {
-      part.fields = held.filter { path, _ in
-        field(path).clock.entries.contains {
+      part.fields = held.filter { location, _ in
+        field(location).clock.entries.contains {
           part.intervals[$0.device] != nil && $0.count > basis[$0.device]
         }
       }
@@ -166,7 +166,7 @@ extension OracleReplica {
       let range = OracleRange(
         after: after, through: through ?? end, sender: device, end: end)
       part.range = range
-      part.fields = part.fields.filter { range.contains($0.key.id) }
+      part.fields = part.fields.filter { range.contains($0.key.record) }
     }
     return part.fields.isEmpty && part.intervals.isEmpty ? nil : part
   }
@@ -244,17 +244,20 @@ extension OracleReplica {
     of saves: some Sequence<Int>, except suspects: Set<DeviceID> = [],
     _ isUndecidable: (RecordID) -> Bool = { _ in false }, named name: String
   ) throws(ScriptMismatch) {
-    for place in saves.sorted() {
-      let (save, dot) = (history.saves[place], history.saves[place].dot)
+    for index in saves.sorted() {
+      let (save, dot) = (history.saves[index], history.saves[index].dot)
       if suspects.contains(dot.device) { continue }
-      for path in save.edits.keys
+      for location in save.edits.keys
       where clock.contains(dot)
-        || prefixes[dot.device]?.says(dot.sequence, through: path.id) ?? false
+        || prefixes[dot.device]?.says(dot.sequence, through: location.record)
+          ?? false
       {
-        if held[path]?.contains(place) ?? false || isUndecidable(path.id) {
+        if held[location]?.contains(index) ?? false
+          || isUndecidable(location.record)
+        {
           continue
         }
-        throw ScriptMismatch("law 8: \(dot) of \(path) is not on \(name)")
+        throw ScriptMismatch("law 8: \(dot) of \(location) is not on \(name)")
       }
     }
   }

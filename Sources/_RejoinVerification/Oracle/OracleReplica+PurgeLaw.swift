@@ -18,16 +18,16 @@ extension OracleReplica {
       "law of purges: \(id) exists on \(name)", exists(id),
       existsWithoutPurges(id))
     if !exists(id) { return }
-    for path in held.keys.sorted() where path.id == id && path.key != .existence
-    {
-      let (real, plain) = (field(path), fieldWithoutPurges(path))
+    for location in held.keys.sorted()
+    where location.record == id && location.field != .existence {
+      let (real, plain) = (field(location), fieldWithoutPurges(location))
       switch rule(id) {
       case .updateWins:
         try agree(
-          "law of purges: \(path) on \(name)", real.reading, plain.reading)
+          "law of purges: \(location) on \(name)", real.reading, plain.reading)
       case .deleteWins:
         try agree(
-          "law of purges: \(path) on \(name) shows nothing else",
+          "law of purges: \(location) on \(name) shows nothing else",
           real.isPart(of: plain), true)
       }
     }
@@ -46,21 +46,21 @@ extension OracleReplica {
     }
   }
 
-  /// Returns a field as if purges had dropped nothing.
+  /// Returns a field without the effects of purges.
   ///
-  /// A save that created the record again after a purge would have dropped the
-  /// same contents.
-  private func fieldWithoutPurges(_ path: FieldPath) -> OracleField {
-    let existence = FieldPath(path.id, .existence)
-    let followers = (held[existence]?.members ?? []).compactMap { place in
-      let edit = history.saves[Int(place)].edits[existence]
+  /// A save that created the record again after a purge drops the same contents
+  /// as the purge.
+  private func fieldWithoutPurges(_ location: FieldLocation) -> OracleField {
+    let existence = FieldLocation(record: location.record, field: .existence)
+    let followers = (held[existence]?.members ?? []).compactMap { index in
+      let edit = history.saves[Int(index)].edits[existence]
       return [nil, .touch].contains(edit?.mark?.kind) ? edit : nil
     }
-    let saves = (held[path] ?? SaveSet()).filter { place in
-      mark(place, of: path.id)?.kind != .purge
-        || followers.contains { $0.seen.contains(place) }
+    let saves = (held[location] ?? SaveSet()).filter { index in
+      mark(index, of: location.record)?.kind != .purge
+        || followers.contains { $0.seen.contains(index) }
     }
-    return OracleField(path, held: saves, in: history)
+    return OracleField(location, held: saves, in: history)
   }
 }
 

@@ -16,8 +16,8 @@ extension OracleReplica {
   func namesEveryDeletion(
     of id: RecordID, heldBy held: VectorClock? = nil
   ) -> Bool {
-    func isCounted(_ place: Int) -> Bool {
-      held?.contains(history.saves[place].dot) ?? true
+    func isCounted(_ index: Int) -> Bool {
+      held?.contains(history.saves[index].dot) ?? true
     }
     let names = marks(of: id, [.announcement, .purge]).filter(isCounted)
     return deletions(of: id).allSatisfy { deletion in
@@ -68,7 +68,7 @@ extension OracleReplica {
       {
         return true
       }
-      note(verb, in: &pending)
+      add(verb, to: &pending)
     }
     return false
   }

@@ -13,20 +13,23 @@ extension OracleReplica {
   /// - Parameter isAuthor: Whether the retired device makes the save, which is
   ///   then its last.
   func retirement(of retired: DeviceID, isAuthor: Bool = false) -> ScriptVerb {
-    let path = path(ofRetirement: retired)
+    let location = location(ofRetirement: retired)
     let last = max(
       lastHeard(of: retired) + (isAuthor ? 1 : 0),
       retiredNumber(of: retired) ?? 0)
-    return .edit(path.id, path.key, .write(.int(Int64(clamping: last))))
+    return .edit(
+      location.record, location.field, .write(.int(Int64(clamping: last))))
   }
 
-  private func path(ofRetirement device: DeviceID) -> FieldPath {
-    FieldPath(RecordID(BuiltIn.retirement, device.hexadecimal), BuiltIn.last)
+  private func location(ofRetirement device: DeviceID) -> FieldLocation {
+    FieldLocation(
+      record: RecordID(BuiltIn.retirement, device.hexadecimal),
+      field: BuiltIn.last)
   }
 
   /// Returns the greatest sequence number among the retirements of a device.
   func retiredNumber(of device: DeviceID) -> UInt64? {
-    field(path(ofRetirement: device)).siblings.map { sibling in
+    field(location(ofRetirement: device)).siblings.map { sibling in
       if case .int(let n) = sibling.value {
         UInt64(clamping: n)
       } else {
@@ -61,8 +64,8 @@ extension OracleReplica {
   /// Returns the greatest sequence number of a device that was received in any
   /// field.
   private func lastHeard(of device: DeviceID) -> UInt64 {
-    held.values.flatMap(\.members).reduce(clock[device]) { last, place in
-      let dot = history.saves[Int(place)].dot
+    held.values.flatMap(\.members).reduce(clock[device]) { last, index in
+      let dot = history.saves[Int(index)].dot
       return dot.device == device ? max(last, dot.sequence) : last
     }
   }
@@ -75,19 +78,20 @@ extension OracleDelta {
     for (device, interval) in intervals {
       clock.advance(to: Dot(device, interval.to))
     }
-    for (path, saves) in fields {
-      if let fragment = fragments[path] {
+    for (location, saves) in fields {
+      if let fragment = fragments[location] {
         // The rest of the field is not in the message.
         clock.merge(fragment.clock)
         continue
       }
-      for place in saves.members {
-        let save = history.saves[Int(place)]
+      for index in saves.members {
+        let save = history.saves[Int(index)]
         clock.advance(to: save.dot)
         let isFollowed = saves.members.contains {
-          history.saves[Int($0)].edits[path]?.seen.contains(Int(place)) ?? false
+          history.saves[Int($0)].edits[location]?.seen.contains(Int(index))
+            ?? false
         }
-        if !isFollowed, let mark = save.edits[path]?.mark {
+        if !isFollowed, let mark = save.edits[location]?.mark {
           clock.merge(mark.seen)
         }
       }

@@ -25,15 +25,15 @@ extension OracleReplica {
     _ rows: [ScriptVerb]
   ) -> [RecordID: OraclePending] {
     var pending: [RecordID: OraclePending] = [:]
-    for verb in rows { note(verb, in: &pending) }
+    for verb in rows { add(verb, to: &pending) }
     return pending
   }
 
   /// Receives a whole save.
-  mutating func hear(_ place: Int, now: Int64) {
-    let save = history.saves[place]
+  mutating func hear(_ index: Int, now: Int64) {
+    let save = history.saves[index]
     var delta = OracleDelta()
-    for path in save.edits.keys { delta.fields[path] = SaveSet(place) }
+    for location in save.edits.keys { delta.fields[location] = SaveSet(index) }
     delta.intervals[save.dot.device] = .init(
       from: save.dot.sequence - 1, to: save.dot.sequence, time: save.time)
     apply(delta, now: now)
@@ -56,14 +56,17 @@ extension OracleReplica {
     let time = Timestamp(milliseconds: isWrong ? now : milliseconds)
     let pullDevices = pullDevices(of: server).union([device])
     var save = OracleSave(dot: dot, time: time)
-    func write(_ value: Value?, to path: FieldPath) {
-      save.edits[path] = edit(value, of: path, at: time, seeing: pullDevices)
+    func write(_ value: Value?, to location: FieldLocation) {
+      save.edits[location] = edit(
+        value, of: location, at: time, seeing: pullDevices)
     }
     for (id, record) in pending(rows) {
       let memory = Self.memory(of: id, from: server)
-      if record.verbs.isEmpty, !held.keys.contains(where: { $0.id == memory }) {
+      if record.verbs.isEmpty,
+        !held.keys.contains(where: { $0.record == memory })
+      {
         for id in [memory, id] {
-          save.edits[FieldPath(id, .existence)] = OracleEdit(
+          save.edits[FieldLocation(record: id, field: .existence)] = OracleEdit(
             seen: SaveSet(), drops: false, verbs: [], stamp: time,
             mark: OracleMark(kind: .touch))
         }
@@ -71,7 +74,7 @@ extension OracleReplica {
       var (new, old) = ([:], [:]) as ([FieldKey: Value?], [FieldKey: Value?])
       for (key, verbs) in record.verbs {
         guard case .write(let value) = verbs.last else { continue }
-        let pulled = field(FieldPath(memory, key)).write
+        let pulled = field(FieldLocation(record: memory, field: key)).write
         if let pulled,
           pulled.value == value
             || pulled.time <= bound
@@ -83,23 +86,23 @@ extension OracleReplica {
         }
       }
       for (key, value) in new {
-        write(value, to: FieldPath(memory, key))
-        write(value, to: FieldPath(id, key))
+        write(value, to: FieldLocation(record: memory, field: key))
+        write(value, to: FieldLocation(record: id, field: key))
       }
       // A purged row comes back as a whole.
       let isNamed = !deletions(of: id).isEmpty && namesEveryDeletion(of: id)
       for (key, value) in old where isNamed && !new.isEmpty {
-        write(value, to: FieldPath(id, key))
+        write(value, to: FieldLocation(record: id, field: key))
       }
     }
     if save.edits.isEmpty { return nil }
     if dot.sequence == 1 {
-      write(.string(server), to: Self.path(ofPullDevice: device))
+      write(.string(server), to: Self.location(ofPullDevice: device))
     }
     knowledge.pullDevices[server] = device
-    let place = history.place(of: save)
-    hear(place, now: now)
-    return place
+    let index = history.index(of: save)
+    hear(index, now: now)
+    return index
   }
 
   /// Returns the record that remembers the last pull of a row.
@@ -123,7 +126,7 @@ extension OracleReplica {
     _ pending: [RecordID: OraclePending]
   ) -> [RecordID: OraclePending] {
     var pending = pending
-    let records = Set(held.keys.map(\.id))
+    let records = Set(held.keys.map(\.record))
     for (id, record) in pending where record.drops && record.mark == .touch {
       for memory in records where Self.isMemory(memory, of: id) {
         if contents(of: memory).isEmpty { continue }
@@ -137,19 +140,20 @@ extension OracleReplica {
   private static let server = FieldKey("server", .register)
 
   /// Returns the field that names the server of a pull device.
-  static func path(ofPullDevice device: DeviceID) -> FieldPath {
-    FieldPath(RecordID("rejoin.roster", device.hexadecimal), server)
+  static func location(ofPullDevice device: DeviceID) -> FieldLocation {
+    FieldLocation(
+      record: RecordID("rejoin.roster", device.hexadecimal), field: server)
   }
 
   /// Returns a write that has seen only earlier pulls from its server.
   private func edit(
-    _ value: Value?, of path: FieldPath, at time: Timestamp,
+    _ value: Value?, of location: FieldLocation, at time: Timestamp,
     seeing pullDevices: Set<DeviceID>
   ) -> OracleEdit {
     var seen = SaveSet()
-    for place in held[path]?.members ?? []
-    where pullDevices.contains(history.saves[Int(place)].dot.device) {
-      seen.insert(Int(place))
+    for index in held[location]?.members ?? []
+    where pullDevices.contains(history.saves[Int(index)].dot.device) {
+      seen.insert(Int(index))
     }
     return OracleEdit(
       seen: seen, drops: false, verbs: [.write(value)], stamp: time)
@@ -163,10 +167,12 @@ extension OracleReplica {
   /// The servers of the known pull devices.
   private var serverNames: [DeviceID: String] {
     var names: [DeviceID: String] = [:]
-    for path in held.keys
-    where path.id.entity == "rejoin.roster" && path.key == Self.server {
-      guard case .string(let name)? = field(path).write?.value,
-        let device = DeviceID(hexadecimal: path.id.key)
+    for location in held.keys
+    where location.record.entity == "rejoin.roster"
+      && location.field == Self.server
+    {
+      guard case .string(let name)? = field(location).write?.value,
+        let device = DeviceID(hexadecimal: location.record.key)
       else { continue }
       names[device] = name
     }

@@ -52,7 +52,7 @@ extension OracleReplica {
   /// - Returns: The index of the save, or `nil` if there was nothing to save.
   mutating func save(_ verbs: [ScriptVerb], now: Int64) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
-    for verb in verbs { note(verb, in: &pending) }
+    for verb in verbs { add(verb, to: &pending) }
     return commit(pending, now: now)
   }
 
@@ -60,30 +60,30 @@ extension OracleReplica {
   /// `seen`.
   mutating func save(
     _ edits: [FieldKey: FieldEdit], of id: RecordID,
-    seen: [FieldPath: SaveSet], with company: ScriptCompany, now: Int64
+    seen: [FieldLocation: SaveSet], with company: ScriptCompany, now: Int64
   ) -> Int? {
     if edits.isEmpty { return nil }
     var pending: [RecordID: OraclePending] = [:]
-    for verb in company.before { note(verb, in: &pending) }
+    for verb in company.before { add(verb, to: &pending) }
     var record = pending[id] ?? OraclePending()
     if record.mark == .deletion {
       record = OraclePending(mark: .touch, drops: true)
     }
     record.show(
-      seen[FieldPath(id, .existence)], of: .existence,
+      seen[FieldLocation(record: id, field: .existence)], of: .existence,
       isFirst: record.mark == nil)
     record.mark = .touch
     let quiet = history.schema[id.entity].quietFields
     for (key, edit) in edits {
-      let path = FieldPath(id, key)
+      let location = FieldLocation(record: id, field: key)
       // A write to a quiet register has seen every received save.
       record.show(
-        quiet.contains(key) ? held[path] : seen[path], of: key,
+        quiet.contains(key) ? held[location] : seen[location], of: key,
         isFirst: record.verbs[key] == nil)
       record.verbs[key, default: []].append(edit)
     }
     pending[id] = record
-    for verb in company.after { note(verb, in: &pending) }
+    for verb in company.after { add(verb, to: &pending) }
     return commit(pending, now: now)
   }
 
@@ -101,38 +101,39 @@ extension OracleReplica {
         verbs: undoing.edits.mapValues { [$0] },
         covered: undoing.covered, isFinal: undoing.isFinal)
       for (key, retraction) in undoing.retractions {
-        let path = FieldPath(id, key)
+        let location = FieldLocation(record: id, field: key)
         record.verbs[key, default: []] += []
         record.shown[key] =
-          place(of: retraction.dot, in: path).map { SaveSet($0) } ?? SaveSet()
+          index(of: retraction.dot, in: location).map { SaveSet($0) }
+          ?? SaveSet()
         record.times[key] = retraction.time
         record.retracted[key] = retraction.elements.compactMapValues {
-          place(of: $0, in: path)
+          index(of: $0, in: location)
         }
         if retraction.turns.isEmpty { continue }
-        guard let place = place(of: undo.undone, in: path) else { continue }
-        record.turned[key] = field(path)
-          .decisions(turning: decisions(of: place, in: path))
-        undone = place
+        guard let index = index(of: undo.undone, in: location) else { continue }
+        record.turned[key] = field(location)
+          .decisions(turning: decisions(of: index, in: location))
+        undone = index
       }
       pending[id] = record
     }
     let save = commit(pending, now: now)
     if let save, let undone {
-      knowledge.undos.append(.init(place: save, undone: undone))
+      knowledge.undos.append(.init(index: save, undone: undone))
     }
     return save
   }
 
-  private func place(of dot: Dot?, in path: FieldPath) -> Int? {
-    held[path]?.members.map(Int.init).first { history.saves[$0].dot == dot }
+  private func index(of dot: Dot?, in location: FieldLocation) -> Int? {
+    held[location]?.members.map(Int.init).first { history.saves[$0].dot == dot }
   }
 
   /// Announces the purges of deleted records below the cut, and drops the
   /// contents of announced ones.
   mutating func purge(below cut: VectorClock, now: Int64) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
-    for id in Set(held.keys.map(\.id)) {
+    for id in Set(held.keys.map(\.record)) {
       guard let mark = purge(of: id, below: cut) else { continue }
       pending[id] = OraclePending(mark: mark, drops: mark == .purge)
     }
@@ -141,31 +142,31 @@ extension OracleReplica {
 
   /// Deletes a record that was fetched earlier, with the saves in `seen`.
   mutating func delete(
-    _ id: RecordID, seen: [FieldPath: SaveSet], with company: ScriptCompany,
+    _ id: RecordID, seen: [FieldLocation: SaveSet], with company: ScriptCompany,
     now: Int64
   ) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
-    for verb in company.before { note(verb, in: &pending) }
+    for verb in company.before { add(verb, to: &pending) }
     if exists(id, after: pending) {
       var record = pending[id] ?? OraclePending()
       record.show(
-        seen[FieldPath(id, .existence)], of: .existence,
+        seen[FieldLocation(record: id, field: .existence)], of: .existence,
         isFirst: record.mark == nil)
       record.mark = .deletion
       if record.shown[.existence] != nil {
         record.saw = seen.reduce(into: SaveSet()) { all, field in
-          if field.key.id == id { all.formUnion(field.value) }
+          if field.key.record == id { all.formUnion(field.value) }
         }
       }
       pending[id] = record
     }
-    for verb in company.after { note(verb, in: &pending) }
+    for verb in company.after { add(verb, to: &pending) }
     return commit(pending, now: now)
   }
 
   /// Adds the effect of a verb.
-  func note(
-    _ verb: ScriptVerb, in pending: inout [RecordID: OraclePending]
+  func add(
+    _ verb: ScriptVerb, to pending: inout [RecordID: OraclePending]
   ) {
     switch verb {
     case .touch(let id): touch(id, in: &pending)
@@ -217,20 +218,20 @@ extension OracleReplica {
     if pending.isEmpty { return nil }
     var pending = forgettingPulls(pending)
     if let old = knowledge.predecessor {
-      note(retirement(of: old), in: &pending)
+      add(retirement(of: old), to: &pending)
       knowledge.predecessor = nil
     }
     knowledge.latest = max(knowledge.latest + 1, Self.stamp(now))
     let dot = Dot(device, clock[device] + 1)
     let save = save(
       of: pending, at: dot, time: Timestamp(rawValue: knowledge.latest))
-    let place = history.place(of: save)
-    for path in save.edits.keys {
-      knowledge.held[path, default: SaveSet()].insert(place)
+    let index = history.index(of: save)
+    for location in save.edits.keys {
+      knowledge.held[location, default: SaveSet()].insert(index)
     }
     knowledge.clock.advance(to: dot)
     knowledge.times[device] = save.time
-    return place
+    return index
   }
 
   /// Returns the save that changes some records.
@@ -241,35 +242,37 @@ extension OracleReplica {
     for (id, record) in pending {
       var verbs = record.verbs
       if record.drops {
-        for path in contents(of: id) { verbs[path.key, default: []] += [] }
+        for location in contents(of: id) {
+          verbs[location.field, default: []] += []
+        }
       }
       verbs[.existence] = nil
-      save.edits[FieldPath(id, .existence)] = edit(
+      save.edits[FieldLocation(record: id, field: .existence)] = edit(
         ofExistenceOf: id, record, at: dot, time: time)
       for (key, verbs) in verbs {
-        let path = FieldPath(id, key)
-        save.edits[path] = edit(verbs, of: path, record, in: save)
+        let location = FieldLocation(record: id, field: key)
+        save.edits[location] = edit(verbs, of: location, record, in: save)
       }
     }
     return save
   }
 
   private func edit(
-    _ verbs: [FieldEdit], of path: FieldPath, _ record: OraclePending,
+    _ verbs: [FieldEdit], of location: FieldLocation, _ record: OraclePending,
     in save: OracleSave
   ) -> OracleEdit {
-    let field = field(path)
-    let seen = record.shown[path.key] ?? held[path]
+    let field = field(location)
+    let seen = record.shown[location.field] ?? held[location]
     var edit = OracleEdit(
       seen: seen ?? SaveSet(), drops: record.drops, verbs: verbs,
-      stamp: record.times[path.key]
+      stamp: record.times[location.field]
         ?? field.stamp(
           for: save.dot, at: save.time, seen: seen ?? SaveSet()),
-      retracted: record.retracted[path.key] ?? [:])
+      retracted: record.retracted[location.field] ?? [:])
     if edit.cancelsAdditions {
       edit.decisions = field.decisionsOfReset(seeing: edit.seen)
     } else {
-      edit.decisions = record.turned[path.key] ?? [:]
+      edit.decisions = record.turned[location.field] ?? [:]
     }
     return edit
   }

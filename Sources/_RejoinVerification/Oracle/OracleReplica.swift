@@ -5,7 +5,7 @@ import Rejoin
 struct OracleReplica {
   /// A save that undid or redid another.
   struct Undo: Hashable {
-    let place: Int
+    let index: Int
     let undone: Int
   }
 
@@ -22,7 +22,7 @@ struct OracleReplica {
     var prefixes: [DeviceID: OraclePrefix] = [:]
     /// The time of each device's last save in the clock.
     var times: [DeviceID: Timestamp] = [:]
-    var held: [FieldPath: SaveSet] = [:]
+    var held: [FieldLocation: SaveSet] = [:]
     /// The device ID that this one replaced, until its first save.
     var predecessor: DeviceID?
     /// The pull devices of this replica, by server.
@@ -43,10 +43,10 @@ struct OracleReplica {
   /// The device IDs that only this replica uses for saves.
   var ours: [DeviceID] { [device] + knowledge.pullDevices.values }
   var clock: VectorClock { knowledge.clock }
-  var held: [FieldPath: SaveSet] { knowledge.held }
+  var held: [FieldLocation: SaveSet] { knowledge.held }
 
-  func field(_ path: FieldPath) -> OracleField {
-    OracleField(path, held: held[path] ?? SaveSet(), in: history)
+  func field(_ location: FieldLocation) -> OracleField {
+    OracleField(location, held: held[location] ?? SaveSet(), in: history)
   }
 
   func rule(_ id: RecordID) -> DeletionRule {
@@ -54,9 +54,9 @@ struct OracleReplica {
   }
 
   /// Returns the fields of a record that have content to drop.
-  func contents(of id: RecordID) -> [FieldPath] {
+  func contents(of id: RecordID) -> [FieldLocation] {
     held.keys.filter {
-      $0.id == id && $0.key != .existence && field($0).hasContent
+      $0.record == id && $0.field != .existence && field($0).hasContent
     }
   }
 

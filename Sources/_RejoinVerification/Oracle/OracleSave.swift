@@ -37,13 +37,13 @@ struct OracleMark: Hashable {
 struct OracleSave: Hashable {
   let dot: Dot
   let time: Timestamp
-  var edits: [FieldPath: OracleEdit] = [:]
+  var edits: [FieldLocation: OracleEdit] = [:]
 }
 
 /// All saves of all devices, in every possible course of events.
 final class OracleHistory {
   private(set) var saves: [OracleSave] = []
-  private var places: [OracleSave: Int] = [:]
+  private var indices: [OracleSave: Int] = [:]
   /// The devices that stand for imported rows.
   var imports: Set<DeviceID> = []
   let schema: Schema
@@ -51,9 +51,9 @@ final class OracleHistory {
   init(schema: Schema) { self.schema = schema }
 
   /// Returns the index of a save, and adds the save if it is new.
-  func place(of save: OracleSave) -> Int {
-    if let place = places[save] { return place }
-    places[save] = saves.count
+  func index(of save: OracleSave) -> Int {
+    if let index = indices[save] { return index }
+    indices[save] = saves.count
     saves.append(save)
     return saves.count - 1
   }

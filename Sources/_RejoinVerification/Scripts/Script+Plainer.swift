@@ -9,13 +9,13 @@ extension Script {
     var authors: [Int: Int] = [:]
     var contexts: [Int: (on: Int, id: RecordID)] = [:]
     var result: [Script] = []
-    for (place, step) in steps.enumerated() {
+    for (index, step) in steps.enumerated() {
       switch step {
       case .write(let i, _, let k): authors[k] = i
       case .writePart(let i, let j, _, let k):
         authors[k] = i
         result.append(
-          replacing(place, by: .write(on: i, since: j, message: k)))
+          replacing(index, by: .write(on: i, since: j, message: k)))
       case .split(let k, let a, let b):
         (authors[a], authors[b]) = (authors[k], authors[k])
       case .fetch(let i, let id, let k): contexts[k] = (i, id)
@@ -24,21 +24,21 @@ extension Script {
         let verbs = edits.sorted { $0.key < $1.key }
           .map { ScriptVerb.edit(id, $0.key, $0.value) }
         result.append(
-          replacing(place, by: .save(on: i, company.around(verbs))))
+          replacing(index, by: .save(on: i, company.around(verbs))))
       case .discard(let k, let company):
         guard let (i, id) = contexts[k] else { continue }
         result.append(
-          replacing(place, by: .save(on: i, company.around([.delete(id)]))))
+          replacing(index, by: .save(on: i, company.around([.delete(id)]))))
       case .merge(let i, let j):
-        result.append(replacing(place, by: .sync(from: i, to: j)))
+        result.append(replacing(index, by: .sync(from: i, to: j)))
       case .deliver(let k, let j):
         if let i = authors[k], i != j {
-          result.append(replacing(place, by: .sync(from: i, to: j)))
+          result.append(replacing(index, by: .sync(from: i, to: j)))
         }
-      case .fork where !steps[..<place].contains(where: \.isFork):
+      case .fork where !steps[..<index].contains(where: \.isFork):
         // The device exists from the start, under the same number.
         var copy = self
-        copy.steps.remove(at: place)
+        copy.steps.remove(at: index)
         copy.deviceCount += 1
         result.append(copy)
       default: break
@@ -70,9 +70,9 @@ extension Script {
     return copy
   }
 
-  private func replacing(_ place: Int, by step: ScriptStep) -> Script {
+  private func replacing(_ index: Int, by step: ScriptStep) -> Script {
     var copy = self
-    copy.steps[place] = step
+    copy.steps[index] = step
     return copy
   }
 }

@@ -17,43 +17,46 @@ extension Script {
     universe: ScriptUniverse = .standard, showing: [Int]? = nil
   ) -> String {
     var printer = ReplayPrinter(deviceCount: deviceCount)
-    printer.printSchema(universe, used: paths)
+    printer.printSchema(universe, used: locations)
     for step in steps { printer.print(step) }
     for i in showing ?? Array(0..<printer.deviceCount) { printer.show(i) }
     return printer.lines.joined(separator: "\n") + "\n"
   }
 
   /// The fields that the script names.
-  private var paths: Set<FieldPath> {
+  private var locations: Set<FieldLocation> {
     var records: [Int: RecordID] = [:]
-    var paths: Set<FieldPath> = []
+    var locations: Set<FieldLocation> = []
     for step in steps {
       switch step {
       case .save(_, let verbs), .bringIn(_, let verbs),
         .pull(_, _, _, let verbs):
-        paths.formUnion(verbs.paths)
+        locations.formUnion(verbs.locations)
       case .fetch(_, let id, let context):
         records[context] = id
-        paths.insert(FieldPath(id, .existence))
+        locations.insert(FieldLocation(record: id, field: .existence))
       case .commit(let context, let edits, let company):
         guard let id = records[context] else { continue }
-        for key in edits.keys { paths.insert(FieldPath(id, key)) }
-        paths.formUnion(company.around([]).paths)
-      case .discard(_, let company): paths.formUnion(company.around([]).paths)
+        for key in edits.keys {
+          locations.insert(FieldLocation(record: id, field: key))
+        }
+        locations.formUnion(company.around([]).locations)
+      case .discard(_, let company):
+        locations.formUnion(company.around([]).locations)
       default: break
       }
     }
-    return paths
+    return locations
   }
 }
 
 extension [ScriptVerb] {
   /// The fields that the verbs name, including the existence of records.
-  fileprivate var paths: [FieldPath] {
+  fileprivate var locations: [FieldLocation] {
     flatMap { verb in
-      let existence = FieldPath(verb.id, .existence)
+      let existence = FieldLocation(record: verb.id, field: .existence)
       guard case .edit(let id, let key, _) = verb else { return [existence] }
-      return [existence, FieldPath(id, key)]
+      return [existence, FieldLocation(record: id, field: key)]
     }
   }
 }
@@ -71,13 +74,13 @@ private struct ReplayPrinter {
   init(deviceCount: Int) { self.deviceCount = deviceCount }
 
   mutating func printSchema(
-    _ universe: ScriptUniverse, used: Set<FieldPath>
+    _ universe: ScriptUniverse, used: Set<FieldLocation>
   ) {
-    let entities = Set(used.map(\.id.entity)).sorted().map { entity in
+    let entities = Set(used.map(\.record.entity)).sorted().map { entity in
       let definition = universe.schema[entity]
       let fields = Set(
-        used.filter { $0.id.entity == entity && $0.key != .existence }
-          .map(\.key)
+        used.filter { $0.record.entity == entity && $0.field != .existence }
+          .map(\.field)
       ).sorted()
         .map { key in
           let isQuiet = definition.quietFields.contains(key)
@@ -237,10 +240,10 @@ private struct ReplayPrinter {
     _ edit: FieldEdit, of key: FieldKey, in id: RecordID,
     to records: inout [(id: RecordID, edits: [FieldKey: FieldEdit])]
   ) {
-    let place = records.firstIndex { $0.id == id } ?? records.count
-    if place == records.count { records.append((id, [:])) }
-    if records[place].edits[key]?.append(edit) == nil {
-      records[place].edits[key] = edit
+    let index = records.firstIndex { $0.id == id } ?? records.count
+    if index == records.count { records.append((id, [:])) }
+    if records[index].edits[key]?.append(edit) == nil {
+      records[index].edits[key] = edit
     }
   }
 

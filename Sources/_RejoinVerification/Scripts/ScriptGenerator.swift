@@ -406,8 +406,9 @@ public struct ScriptGenerator {
     if weights.retirements > 0, random.chance(percent: 35) {
       return [.retire(on: i, random.chance(percent: 25) ? i : other(than: i))]
     }
-    // Two rounds: a cut rises to the saves that all devices had at the previous
-    // cut. A device passes a mark only if its own saves have arrived.
+    // Two rounds: a cut rises to the saves that all devices held at the
+    // previous target. A device passes a target only after its own saves
+    // arrived.
     let round = (0..<(count ?? devices)).filter { $0 != i }.flatMap {
       [ScriptStep.sync(from: $0, to: i), .sync(from: i, to: $0)]
     }

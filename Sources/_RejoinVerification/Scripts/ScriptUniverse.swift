@@ -20,8 +20,9 @@ public struct ScriptUniverse: Sendable {
   }
 
   /// Every field of every record.
-  public var paths: [FieldPath] {
-    records.flatMap { id in fields.map { FieldPath(id, $0) } }
+  public var locations: [FieldLocation] {
+    records.flatMap { id in fields.map { FieldLocation(record: id, field: $0) }
+    }
   }
 
   /// Two records whose updates win over deletions, and one whose deletions win.

@@ -5,7 +5,7 @@ import Rejoin
 extension SimulationPlanner {
   /// Sends a device's unseen changes to another device, if the two are
   /// connected.
-  mutating func tell(from i: Int) {
+  mutating func sendChanges(from i: Int) {
     let j = other(than: i)
     guard isConnected(i, j) else { return }
     switch random.number(below: 10) {

@@ -26,7 +26,7 @@ extension SimulationPlanner {
     keepHouse(on: i)
     suffer(i)
     if faults.crashes > 0, random.chance(percent: 40) { store(i) }
-    for _ in 0...random.number(below: 3) { tell(from: i) }
+    for _ in 0...random.number(below: 3) { sendChanges(from: i) }
   }
 
   /// Cancels the counters and the ledgers of a record, possibly by creating it
@@ -103,15 +103,15 @@ extension SimulationPlanner {
   /// Stores a device's state and then its token, as required before a send,
   /// unless the device crashes in between.
   private mutating func store(_ i: Int) {
-    stored[i] = backups
+    lastBackups[i] = backups
     backups += 1
-    add(.backUp(i, as: stored[i] ?? 0), by: i)
+    add(.backUp(i, as: lastBackups[i] ?? 0), by: i)
     if random.chance(percent: 80) { add(.storeToken(i), by: i) }
   }
 
   /// Reopens a device as it was, or with its last stored state and token.
   private mutating func crash(_ i: Int) {
-    guard let k = stored[i], random.chance(percent: 70) else {
+    guard let k = lastBackups[i], random.chance(percent: 70) else {
       return add(.reopen(i), by: i)
     }
     add(.restore(i, from: k, with: .last), by: i)

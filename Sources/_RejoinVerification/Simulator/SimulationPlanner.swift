@@ -40,7 +40,7 @@ struct SimulationPlanner {
   var messages = 0
   var backups = 0
   /// The backup that each device stored last.
-  var stored: [Int: Int] = [:]
+  var lastBackups: [Int: Int] = [:]
   var contexts = 0
   /// The number of remaining steps, not counting changes of clocks.
   var rest: Int

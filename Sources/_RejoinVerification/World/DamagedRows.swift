@@ -9,7 +9,7 @@ public struct DamagedRows: Sendable {
   private let body: [UInt8]
   /// The changes of the record after its row was written, one patch per save.
   private let patches: [[UInt8]]
-  private let stored: ReplicaState
+  private let state: ReplicaState
 
   /// The bytes of all rows.
   public var all: [[UInt8]] { [head, body] + patches }
@@ -46,8 +46,8 @@ public struct DamagedRows: Sendable {
       patches += replica.state.encodedPatch(ofRecordAt: 0).map { [$0] } ?? []
     }
     self.patches = patches
-    stored = replica.state
-    head = stored.encodedHead()
+    state = replica.state
+    head = state.encodedHead()
   }
 
   /// Reads the rows, with one of them replaced.
@@ -59,9 +59,9 @@ public struct DamagedRows: Sendable {
   public func read(_ bytes: [UInt8]) throws(WireError) -> ReplicaState {
     let isPatch = bytes.count > 1 && bytes[1] == UInt8(ascii: "u")
     var assembly = try StoredAssembly(head: head)
-    assembly.add(stored.version[stored.device], of: stored.device)
+    assembly.add(state.version[state.device], of: state.device)
     assembly.add(
-      ownDigests: stored.ownDigests.digests, above: stored.ownDigests.floor)
+      ownDigests: state.ownDigests.digests, above: state.ownDigests.floor)
     _ = try withBytes(of: isPatch ? body : bytes) { row throws(WireError) in
       try assembly.add(record: row)
     }
@@ -77,6 +77,6 @@ public struct DamagedRows: Sendable {
   ///
   /// - Throws: `WireError`
   public func areWhole() throws(WireError) -> Bool {
-    try read(body).encoded() == stored.encoded()
+    try read(body).encoded() == state.encoded()
   }
 }

@@ -77,14 +77,14 @@ private func isShown(_ value: Value?, _ exists: (RecordID) -> Bool) -> Bool {
 
 extension OracleReplica {
   /// Returns the expected reading of a field.
-  func reading(of path: FieldPath) -> FieldReading {
-    field(path).reading.hidingReferences(unless: exists)
+  func reading(of location: FieldLocation) -> FieldReading {
+    field(location).reading.hidingReferences(unless: exists)
   }
 
   /// Returns the expected reading of a field by a later version of the app.
-  func laterReading(of path: FieldPath) -> LaterReading? {
-    if !exists(path.id) { return LaterReading() }
-    var reading = field(path).laterReading
+  func laterReading(of location: FieldLocation) -> LaterReading? {
+    if !exists(location.record) { return LaterReading() }
+    var reading = field(location).laterReading
     reading?.shown.removeAll { !isShown($0, exists) }
     reading?.older.removeAll { !isShown($0.value, exists) }
     return reading

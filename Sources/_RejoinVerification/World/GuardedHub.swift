@@ -39,8 +39,8 @@ public final class GuardedHub {
     do {
       // Read the rows, because a hub sends fields ahead of the version only in
       // parts.
-      let stored = try StoredScope.read("\(scope)", on: connection)
-      let replica = stored.map {
+      let state = try StoredScope.read("\(scope)", on: connection)
+      let replica = state.map {
         Replica(
           resuming: $0, schema: [], wallClock: WallClock { 0 },
           makeDeviceID: { DeviceID(0) })

@@ -21,9 +21,9 @@ final class ObserverMirror {
   init(of scope: StoredScope) {
     replica = scope.replica
     (pending, signals) = scope.observers.observe()
-    let stored = replica.state
-    for position in 0..<stored.recordCount {
-      let id = stored.recordID(at: position)
+    let state = replica.state
+    for position in 0..<state.recordCount {
+      let id = state.recordID(at: position)
       readings[id] = reading(replica.record(id), id)
     }
   }
@@ -31,27 +31,27 @@ final class ObserverMirror {
   func check(named name: String) throws(ScriptMismatch) {
     for change in pending.take()?.all ?? [] {
       try agree(
-        "what \(change.id) was, as told by \(name)",
+        "what \(change.id) was, as reported by \(name)",
         reading(change.old, change.id), readings[change.id])
       readings[change.id] = reading(change.new, change.id)
     }
-    let stored = replica.state
-    for position in 0..<stored.recordCount {
-      let id = stored.recordID(at: position)
+    let state = replica.state
+    for position in 0..<state.recordCount {
+      let id = state.recordID(at: position)
       if BuiltIn.isBuiltIn(id.entity) { continue }
       try agree(
-        "what \(id) is, as told by \(name)", readings[id],
+        "what \(id) is, as reported by \(name)", readings[id],
         reading(replica.record(id), id))
     }
   }
 
   private func reading(_ record: Record?, _ id: RecordID) -> Reading? {
     guard let record else { return nil }
-    var told = Reading(exists: record.exists)
+    var shown = Reading(exists: record.exists)
     for key in replica.schema[id.entity].fields {
-      told.fields[key] = record.reading(of: key)
-      told.fields[key]?.author = nil
+      shown.fields[key] = record.reading(of: key)
+      shown.fields[key]?.author = nil
     }
-    return told
+    return shown
   }
 }

@@ -38,9 +38,10 @@ private struct LaterVersion: Entity {
 private struct Note: Entity {}
 
 extension TestedLibrary {
-  public func laterReading(of path: FieldPath) -> LaterReading? {
-    let fields = DeclaredFields(LaterVersion(of: path.key.name))
-    guard let record = ReplicaView(replica).record(path.id)?.typed(fields)
+  public func laterReading(of location: FieldLocation) -> LaterReading? {
+    let fields = DeclaredFields(LaterVersion(of: location.field.name))
+    guard
+      let record = ReplicaView(replica).record(location.record)?.typed(fields)
     else {
       return LaterReading()
     }
@@ -53,7 +54,7 @@ extension TestedLibrary {
           OlderReading(value: $0.value, saves: $0.saves, time: $0.time)
         })
     }
-    return switch path.key.kind {
+    return switch location.field.kind {
     case .register:
       reading(record.asSet, record.olderValues(of: \.asSet))
     case .set, .counter:

@@ -6,12 +6,12 @@ struct ReplicaFacts {
   private let clock: VectorClock
   private let latest: UInt64
   private var records: [(id: RecordID, exists: Bool)] = []
-  private var fields: [(path: FieldPath, reading: FieldReading)] = []
+  private var fields: [(location: FieldLocation, reading: FieldReading)] = []
 
   init(_ model: OracleReplica, in universe: ScriptUniverse) {
     (clock, latest) = (model.clock, model.knowledge.latest)
     records = universe.records.map { ($0, model.exists($0)) }
-    fields = universe.paths.map { ($0, model.reading(of: $0)) }
+    fields = universe.locations.map { ($0, model.reading(of: $0)) }
   }
 
   /// Compares a replica with the expected readings.
@@ -26,8 +26,9 @@ struct ReplicaFacts {
       try agree("\(id) exists on \(name)", replica.exists(id), exists)
     }
     try replica.checkListing(records.map(\.id), pages: false, named: name)
-    for (path, reading) in fields {
-      try agree("\(path) on \(name)", replica.reading(of: path), reading)
+    for (location, reading) in fields {
+      try agree(
+        "\(location) on \(name)", replica.reading(of: location), reading)
     }
   }
 }

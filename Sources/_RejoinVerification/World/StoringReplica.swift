@@ -29,11 +29,11 @@ public struct StoringReplica: TestedReplica {
   public init(
     device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID
   ) {
-    let stored = Replica(
+    let state = Replica(
       device: device, schema: schema, wallClock: ManualClock().wallClock,
       makeDeviceID: makeDeviceID
     ).state
-    self.init(Shelf(stored, schema, makeDeviceID))
+    self.init(Shelf(state, schema, makeDeviceID))
   }
 
   public func copy() -> Self {
@@ -97,7 +97,7 @@ public struct StoringReplica: TestedReplica {
   ) throws(ScriptMismatch) {
     try library.checkListing(records, pages: pages, named: name)
     try shelf.observer.check(named: name)
-    let (rows, memory) = (try shelf.rows(of: name), library.stored)
+    let (rows, memory) = (try shelf.rows(of: name), library.storedBytes)
     guard rows != memory else {
       return try shelf.hub.check(
         { library.message(since: $0) }, named: name)
@@ -115,18 +115,18 @@ extension StoringReplica {
   public var version: ReplicaVersion { library.version }
   public var latest: Timestamp? { library.latest }
   public var contents: [UInt8] { library.contents }
-  public var stored: [UInt8] { library.stored }
+  public var storedBytes: [UInt8] { library.storedBytes }
   public var ownDevices: Set<DeviceID>? { library.ownDevices }
   public var restoreToken: RestoreToken { library.restoreToken }
   public var stabilityCut: VectorClock { library.stabilityCut }
   public var history: UndoHistory { library.history }
 
   public func exists(_ id: RecordID) -> Bool { library.exists(id) }
-  public func reading(of path: FieldPath) -> FieldReading {
-    library.reading(of: path)
+  public func reading(of location: FieldLocation) -> FieldReading {
+    library.reading(of: location)
   }
-  public func laterReading(of path: FieldPath) -> LaterReading? {
-    library.laterReading(of: path)
+  public func laterReading(of location: FieldLocation) -> LaterReading? {
+    library.laterReading(of: location)
   }
   public func fetch(_ id: RecordID) -> Record { library.fetch(id) }
 
@@ -249,19 +249,19 @@ private final class Shelf {
   }
 
   init(
-    _ stored: ReplicaState, _ schema: Schema,
+    _ state: ReplicaState, _ schema: Schema,
     _ makeDeviceID: @escaping () -> DeviceID,
     _ history: UndoHistory = UndoHistory()
   ) {
     (self.schema, self.makeDeviceID) = (schema, makeDeviceID)
-    tokenStorage.bytes = RestoreToken(stored).encoded()
+    tokenStorage.bytes = RestoreToken(state).encoded()
     // Opening must not set back the hybrid clock of a copy.
-    hand.now = stored.hybrid.latest.milliseconds
+    hand.now = state.hybrid.latest.milliseconds
     do {
       connection = try FailingConnection(
         SQLiteConnection(opening: ":memory:"))
       scope = try StoredScope(
-        "main", on: connection, from: stored, patching: .forTesting,
+        "main", on: connection, from: state, patching: .forTesting,
         schema: schema,
         wallClock: hand.wallClock, token: tokenStorage,
         makeDeviceID: makeDeviceID)

@@ -45,14 +45,14 @@ public protocol TestedReplica {
   var contents: Contents { get }
 
   /// The stored bytes, if they contain more than the oracle models.
-  var stored: [UInt8] { get }
+  var storedBytes: [UInt8] { get }
   /// Returns whether a record exists.
   func exists(_ id: RecordID) -> Bool
   /// Reads a field.
-  func reading(of path: FieldPath) -> FieldReading
+  func reading(of location: FieldLocation) -> FieldReading
   /// Reads a field like a later version of the app that declares it with
   /// another kind, or returns `nil` if the replica does not support this.
-  func laterReading(of path: FieldPath) -> LaterReading?
+  func laterReading(of location: FieldLocation) -> LaterReading?
 
   /// Compares the lists of some records with the readings of each record.
   ///
@@ -180,7 +180,7 @@ extension TestedReplica {
   public var ownDevices: Set<DeviceID>? { nil }
 
   /// Returns an empty array: the oracle models the whole state.
-  public var stored: [UInt8] { [] }
+  public var storedBytes: [UInt8] { [] }
 
   /// Does nothing.
   public mutating func recordVersion(
@@ -215,7 +215,7 @@ extension TestedReplica {
 
   /// Returns an empty history.
   public var history: UndoHistory { UndoHistory() }
-  public func laterReading(of path: FieldPath) -> LaterReading? { nil }
+  public func laterReading(of location: FieldLocation) -> LaterReading? { nil }
 
   /// Returns `nil` without importing the rows.
   public mutating func bringIn(
@@ -235,9 +235,9 @@ extension TestedReplica {
 /// The observable content of a message.
 public struct MessageOutline {
   /// The changed fields, including the fields with fragments.
-  public var fields: Set<FieldPath>
+  public var fields: Set<FieldLocation>
   /// The claims of the fragments.
-  public var fragments: [FieldPath: Fragment] = [:]
+  public var fragments: [FieldLocation: Fragment] = [:]
   /// The unseen saves of each device.
   public var intervals: [DeviceID: Interval]
   /// The times of the last saves of the intervals.
@@ -278,7 +278,7 @@ public struct MessageOutline {
 
   /// Creates an outline of a message.
   public init(
-    fields: Set<FieldPath>, fragments: [FieldPath: Fragment] = [:],
+    fields: Set<FieldLocation>, fragments: [FieldLocation: Fragment] = [:],
     intervals: [DeviceID: Interval]
   ) {
     (self.fields, self.intervals) = (fields, intervals)
@@ -311,7 +311,7 @@ public struct MessageReceipt {
   /// The devices whose saves have a gap.
   public var gaps: Set<DeviceID> = []
   /// The devices whose contributions were refused, by field.
-  public var refusals: [FieldPath: Set<DeviceID>] = [:]
+  public var refusals: [FieldLocation: Set<DeviceID>] = [:]
   /// The dots that two different saves use.
   public var equivocations: Set<Dot> = []
   /// The retired devices that returned to the roster.

@@ -25,7 +25,7 @@ extension World {
   /// records. Devices that may have two histories are not checked.
   func checkSoundness(_ i: Int) throws(ScriptMismatch) {
     try peers[i].model.checkSoundness(
-      of: places.values.joined(), except: suspects, isUndecidable,
+      of: indices.values.joined(), except: suspects, isUndecidable,
       named: name(i))
   }
 
@@ -66,9 +66,9 @@ extension TestedReplica {
     for id in records {
       try agree("\(id) exists on \(name)", exists(id), model.exists(id))
       for key in fields {
-        let path = FieldPath(id, key)
-        if model.field(path).refers(to: doubted) { continue }
-        readings.append(try check(path, against: model, named: name))
+        let location = FieldLocation(record: id, field: key)
+        if model.field(location).refers(to: doubted) { continue }
+        readings.append(try check(location, against: model, named: name))
       }
     }
     try checkListing(records, pages: true, named: name)
@@ -85,17 +85,18 @@ extension TestedReplica {
   }
 
   private func check(
-    _ path: FieldPath, against model: OracleReplica, named name: String
+    _ location: FieldLocation, against model: OracleReplica, named name: String
   ) throws(ScriptMismatch) -> FieldReading {
-    let (real, field) = (reading(of: path), model.field(path))
-    try agree("\(path) on \(name)", real, model.reading(of: path))
-    if let later = laterReading(of: path) {
+    let (real, field) = (reading(of: location), model.field(location))
+    try agree("\(location) on \(name)", real, model.reading(of: location))
+    if let later = laterReading(of: location) {
       try agree(
-        "\(path) on \(name), as a later version reads it", later,
-        model.laterReading(of: path))
+        "\(location) on \(name), as a later version reads it", later,
+        model.laterReading(of: location))
     }
     if let author = real.author, field.isFollowed(author) {
-      throw ScriptMismatch("law 7: \(path) on \(name) shows a superseded write")
+      throw ScriptMismatch(
+        "law 7: \(location) on \(name) shows a superseded write")
     }
     return real
   }
@@ -104,19 +105,20 @@ extension TestedReplica {
   func checkReadBack(
     _ verbs: [ScriptVerb], named name: String
   ) throws(ScriptMismatch) {
-    var written: [FieldPath: Value?] = [:]
+    var written: [FieldLocation: Value?] = [:]
     for verb in verbs {
       switch verb {
       case .edit(let id, let key, .write(let value)):
-        written[FieldPath(id, key)] = .some(value)
-      case .delete(let id): written = written.filter { $0.key.id != id }
+        written[FieldLocation(record: id, field: key)] = .some(value)
+      case .delete(let id): written = written.filter { $0.key.record != id }
       default: break
       }
     }
-    for (path, value) in written {
+    for (location, value) in written {
       var shown = value
       if case .reference(let id)? = value, !exists(id) { shown = nil }
-      try agree("law 12: \(path) on \(name)", reading(of: path).value, shown)
+      try agree(
+        "law 12: \(location) on \(name)", reading(of: location).value, shown)
     }
   }
 }

@@ -44,7 +44,7 @@ extension World {
     }
   }
 
-  /// Records a forged version on a device, and checks that it marks no device
+  /// Records a forged version on a device, and checks that it reports no device
   /// as forked.
   ///
   /// The forged version contains no later own saves of the device, because
@@ -152,7 +152,8 @@ extension World {
     guard let message, let outline, let part else { return nil }
     try agree("the start of a part", outline.range?.after, part.range?.after)
     if let through = part.range?.through, through != part.range?.end {
-      try agree("the end of a part", outline.fields.map(\.id).max(), through)
+      try agree(
+        "the end of a part", outline.fields.map(\.record).max(), through)
     }
     try check(outline, of: model, against: part, since: basis)
     return Letter(message: message, outline: outline, model: part)
@@ -160,13 +161,13 @@ extension World {
 
   /// Returns a message with the content that the sender reports.
   ///
-  /// If a device may have merged two histories of a device ID, its sequence
+  /// If a device possibly received two histories of a device ID, its sequence
   /// numbers do not determine the unseen changes.
   private func letter(from i: Int, _ message: Replica.Message) -> Letter {
     let outline = peers[i].replica.outline(of: message)
     var model = OracleDelta()
-    for path in outline.fields {
-      model.fields[path] = peers[i].model.held[path]
+    for location in outline.fields {
+      model.fields[location] = peers[i].model.held[location]
     }
     model.fragments = outline.fragments
     for (device, interval) in outline.intervals {
@@ -187,11 +188,11 @@ extension World {
     let now = peers[i].now
     let message = try Replica.arrival(of: letter.message)
     let receipt = peers[i].replica.apply(message, now: now)
-    // Unlike a version, a delta marks the device as forked.
+    // Unlike a version, a delta reports the device as forked.
     if show(letter.model.saves(in: history), to: i) {
       exposed.formUnion(peers[i].model.ours)
     }
-    touched.formUnion(letter.model.fields.keys.map(\.id))
+    touched.formUnion(letter.model.fields.keys.map(\.record))
     let earlier = peers[i].model
     let before = earlier.clock
     let expected = peers[i].model.apply(
@@ -234,7 +235,7 @@ extension World {
     try agree(
       "what \(name(i)) reports of records", existence.part(isMeant),
       peers[i].model.existence(
-        of: Set(letter.model.fields.keys.map(\.id)), since: before
+        of: Set(letter.model.fields.keys.map(\.record)), since: before
       ).part(isMeant))
   }
 

@@ -10,13 +10,15 @@ extension World {
     let survivors = ring.reduce(into: Set<Int>()) {
       $0.formUnion(peers[$1].authored)
     }.sorted()
-    for place in survivors {
-      let save = history.saves[place]
+    for index in survivors {
+      let save = history.saves[index]
       if isUndecidable(save.dot) { continue }
-      for path in save.edits.keys.sorted()
-      where !isUndecidable(path.id) {
-        for i in ring where peers[i].model.held[path]?.contains(place) != true {
-          throw ScriptMismatch("\(save.dot) of \(path) is lost on \(name(i))")
+      for location in save.edits.keys.sorted()
+      where !isUndecidable(location.record) {
+        for i in ring
+        where peers[i].model.held[location]?.contains(index) != true {
+          throw ScriptMismatch(
+            "\(save.dot) of \(location) is lost on \(name(i))")
         }
       }
     }

@@ -119,10 +119,10 @@ extension World {
     _ ring: [Int]
   ) throws(ScriptMismatch) -> Bool {
     var mail: [(to: Int, letter: Letter)] = []
-    for (place, i) in ring.enumerated() {
+    for (index, i) in ring.enumerated() {
       let neighbours = Set([
-        ring[(place + 1) % ring.count],
-        ring[(place + ring.count - 1) % ring.count],
+        ring[(index + 1) % ring.count],
+        ring[(index + ring.count - 1) % ring.count],
       ])
       for j in neighbours.sorted() where j != i {
         try recordVersion(of: i, by: j)

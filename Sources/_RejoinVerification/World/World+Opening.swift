@@ -21,7 +21,7 @@ extension World {
     peers[i].isInEarlierTransfer = old.model.prefixes != backup.model.prefixes
     counts.restores += 1
     // The backup restores saves whose dots may have become free.
-    for place in backup.authored { claim(history.saves[place].dot, for: place) }
+    for index in backup.authored { claim(history.saves[index].dot, for: index) }
     switch token {
     case .lost: try reopen(i, with: nil, keeping: false)
     case .fitting:
@@ -64,9 +64,9 @@ extension World {
     guard isContained else { return }
     counts.crashes += 1
     // The lost saves were never sent, so their dots are free.
-    for place in old.authored.subtracting(peers[i].authored) {
-      let dot = history.saves[place].dot
-      if dot.sequence > sent[dot.device] { places[dot]?.remove(place) }
+    for index in old.authored.subtracting(peers[i].authored) {
+      let dot = history.saves[index].dot
+      if dot.sequence > sent[dot.device] { indices[dot]?.remove(index) }
     }
     let isSent = peers[i].model.ours.contains {
       sent[$0] > peers[i].model.clock[$0]
@@ -131,7 +131,7 @@ extension World {
 
   /// Checks that no save uses a device ID.
   func checkUnused(_ device: DeviceID) throws(ScriptMismatch) {
-    let isUsed = places.keys.contains { $0.device == device }
+    let isUsed = indices.keys.contains { $0.device == device }
     try agree("\(device) has been used", isUsed, false)
   }
 }
@@ -142,8 +142,8 @@ extension World.Peer {
     model.knowledge.pullDevices.values.reduce(0) { $0 + model.clock[$1] }
   }
 
-  /// Returns whether the device has the saves and pulls that it had when a
-  /// token was stored.
+  /// Returns whether the device contains the saves and pulls that a stored
+  /// token covers.
   func contains(_ stored: World.StoredToken) -> Bool {
     stored.device == model.device && stored.pulls <= pulls
       && chain.starts(with: stored.chain)

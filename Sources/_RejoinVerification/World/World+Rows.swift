@@ -27,10 +27,10 @@ extension World {
       imports[plain] = dot.device
     }
     history.imports.insert(dot.device)
-    let place = history.place(
+    let index = history.index(
       of: OracleReplica.importing(rows, as: dot, history: history))
-    peers[i].model.hear(place, now: now)
-    try note(dot, place, by: i)
+    peers[i].model.hear(index, now: now)
+    try recordSave(dot, index, by: i)
     return i
   }
 
@@ -55,16 +55,16 @@ extension World {
         nil)
       try checkUnused(dot.device)
     }
-    let place = peers[i].model.pull(
+    let index = peers[i].model.pull(
       rows, from: server, modifiedAt: time, as: dot?.device ?? DeviceID(0),
       now: now)
-    guard let place, let dot else {
-      try agree("a pull takes a dot", dot != nil, place != nil)
+    guard let index, let dot else {
+      try agree("a pull takes a dot", dot != nil, index != nil)
       return i
     }
-    try agree("dot of a pull", dot, history.saves[place].dot)
+    try agree("dot of a pull", dot, history.saves[index].dot)
     counts.pulls += 1
-    try note(dot, place, by: i)
+    try recordSave(dot, index, by: i)
     return i
   }
 }

@@ -13,7 +13,7 @@ extension World {
         try replica.save(verbs, now: now)
       }
     }
-    try note(i, "a save") { (replica) throws in
+    try performSave(i, "a save") { (replica) throws in
       try replica.save(verbs, now: now)
     } expecting: {
       $0.save(verbs, now: now)
@@ -23,8 +23,8 @@ extension World {
     return i
   }
 
-  /// Returns whether the effect of a verb depends on which of two saves with
-  /// one dot the device has.
+  /// Returns whether the effect of a verb depends on an ambiguous dot, which
+  /// two saves share.
   ///
   /// A deletion has no effect if its record does not exist.
   private func dependsOnDoubt(_ verb: ScriptVerb, _ i: Int) -> Bool {
@@ -66,13 +66,13 @@ extension World {
     try checkStability(of: i) { $0.fold() }
     let (now, cut) = (peers[i].now, peers[i].replica.stabilityCut)
     let saves = counts.saves
-    try note(i, "a purge") { (replica) throws in
+    try performSave(i, "a purge") { (replica) throws in
       try replica.purge(now: now)
     } expecting: {
       $0.purge(below: cut, now: now)
     }
-    if counts.saves > saves, let place = peers[i].chain.last {
-      purges.insert(place)
+    if counts.saves > saves, let index = peers[i].chain.last {
+      purges.insert(index)
       counts.purges += 1
       let others = peers.map(\.model.device).filter {
         $0 != peers[i].model.device
@@ -84,12 +84,12 @@ extension World {
 
   mutating func retire(_ j: Int, on i: Int) throws(ScriptMismatch) -> Int {
     let (now, device) = (peers[i].now, peers[j].model.device)
-    try note(i, "a retirement") { (replica) throws in
+    try performSave(i, "a retirement") { (replica) throws in
       try replica.retire(device, now: now)
     } expecting: {
       $0.retire(device, now: now)
     }
-    if let place = peers[i].chain.last { retirements.insert(place) }
+    if let index = peers[i].chain.last { retirements.insert(index) }
     try agree(
       "\(name(j)) is on the roster of \(name(i)) that retired it",
       peers[i].model.roster.contains(device), false)
@@ -116,7 +116,8 @@ extension World {
     contexts[k] = nil
     let changes = edits.filter { key, edit in
       guard case .write(let value) = edit else { return true }
-      return value != context.model.field(FieldPath(id, key)).write?.value
+      return value != context.model.field(FieldLocation(record: id, field: key))
+        .write?.value
         ?? nil
     }
     if changes.isEmpty { return nil }
@@ -128,7 +129,7 @@ extension World {
           changes, of: id, shown: context.shown, with: company, now: now)
       }
     }
-    try note(i, "a commit") { (replica) throws in
+    try performSave(i, "a commit") { (replica) throws in
       try replica.save(
         changes, of: id, shown: context.shown, with: company, now: now)
     } expecting: {
@@ -155,7 +156,7 @@ extension World {
     if !context.model.exists(id) { return nil }
     let saves = counts.saves
     let company = company.filter { !dependsOnDoubt($0, i) }
-    try note(i, "a deletion in a context") { (replica) throws in
+    try performSave(i, "a deletion in a context") { (replica) throws in
       try replica.delete(id, shown: context.shown, with: company, now: now)
     } expecting: {
       $0.delete(id, seen: context.model.held, with: company, now: now)
@@ -171,8 +172,8 @@ extension World {
   /// They include the purges and retirements that its author made or received
   /// since an earlier clock.
   private func lateSave(of i: Int, since before: VectorClock) -> LateSaves {
-    func isMet(_ place: Int) -> Bool {
-      let dot = history.saves[place].dot
+    func isMet(_ index: Int) -> Bool {
+      let dot = history.saves[index].dot
       return peers[i].model.clock.contains(dot) && !before.contains(dot)
     }
     let metPurge = purges.contains(where: isMet)
@@ -189,7 +190,7 @@ extension World {
     let now = peers[i].now
     let before = peers[i].model
     var undone = UndoneSave()
-    try note(i, "an undoing") { (replica) throws in
+    try performSave(i, "an undo") { (replica) throws in
       undone = try replica.undo(again: again, now: now)
       return undone.dot
     } expecting: {
@@ -203,7 +204,7 @@ extension World {
   }
 
   /// Performs a save, and compares its dot with the oracle's save.
-  private mutating func note(
+  private mutating func performSave(
     _ i: Int, _ what: String,
     _ body: (inout Replica) throws -> Dot?,
     expecting model: (inout OracleReplica) -> Int?
@@ -213,13 +214,13 @@ extension World {
       throw ScriptMismatch("\(what) throws \(error)")
     }
     if dot != nil { try checkRenewal(i) }
-    let place = model(&peers[i].model)
-    guard let place, let dot else {
-      return try agree("\(what) takes a dot", dot != nil, place != nil)
+    let index = model(&peers[i].model)
+    guard let index, let dot else {
+      return try agree("\(what) takes a dot", dot != nil, index != nil)
     }
-    try agree("dot of \(what)", dot, history.saves[place].dot)
-    try note(dot, place, by: i)
-    peers[i].chain.append(place)
+    try agree("dot of \(what)", dot, history.saves[index].dot)
+    try recordSave(dot, index, by: i)
+    peers[i].chain.append(index)
   }
 
   /// Checks that a replica takes a new device ID if and only if it received an
@@ -245,28 +246,28 @@ extension World {
   }
 
   /// Records a save of a device.
-  mutating func note(
-    _ dot: Dot, _ place: Int, by i: Int
+  mutating func recordSave(
+    _ dot: Dot, _ index: Int, by i: Int
   ) throws(ScriptMismatch) {
     if dot.sequence <= peers[i].shownOwn[dot.device] {
       throw ScriptMismatch("law 11: \(dot) had been shown to its author")
     }
-    claim(dot, for: place)
-    peers[i].authored.insert(place)
+    claim(dot, for: index)
+    peers[i].authored.insert(index)
     if !dot.device.isImport {
       peers[i].ownDevices.insert(dot.device)
       try checkOwnDevices(i)
     }
     if unlisted.contains(dot.device) { hasPurgeLaw = false }
-    authorClocks[place] = peers[i].model.clock
-    touched.formUnion(history.saves[place].edits.keys.map(\.id))
+    authorClocks[index] = peers[i].model.clock
+    touched.formUnion(history.saves[index].edits.keys.map(\.record))
     counts.saves += 1
   }
 
   /// Records the save of a dot, and whether another save has the same dot.
-  mutating func claim(_ dot: Dot, for place: Int) {
-    if places[dot, default: []].insert(place).inserted,
-      places[dot, default: []].count == 2
+  mutating func claim(_ dot: Dot, for index: Int) {
+    if indices[dot, default: []].insert(index).inserted,
+      indices[dot, default: []].count == 2
     {
       collisions.insert(dot)
       // A backup of an abandoned history restores that history under the same
@@ -276,10 +277,10 @@ extension World {
         dot.sequence, firstCollisions[dot.device] ?? .max)
       counts.collisions += 1
     }
-    for (dot, places) in places where !collisions.isEmpty && isUndecidable(dot)
-    {
-      for place in places {
-        undecidable.formUnion(history.saves[place].edits.keys.map(\.id))
+    for (dot, indices) in indices
+    where !collisions.isEmpty && isUndecidable(dot) {
+      for index in indices {
+        undecidable.formUnion(history.saves[index].edits.keys.map(\.record))
       }
     }
   }

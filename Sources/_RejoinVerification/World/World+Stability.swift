@@ -22,10 +22,10 @@ extension World {
       "the cut is in the clock", cut.isContained(in: peers[i].model.clock),
       true)
     try checkCausality(of: cut.saves(beyond: before), at: i)
-    let told = before.merging(shown)
+    let known = before.merging(shown)
     for (name, holder) in holders(roster: peers[i].model.roster) {
       for entry in cut.entries
-      where entry.count > max(told[entry.device], holder[entry.device]) {
+      where entry.count > max(known[entry.device], holder[entry.device]) {
         throw ScriptMismatch(
           "\(Dot(entry.device, entry.count)) is not stable: \(name) lacks it")
       }
@@ -47,10 +47,10 @@ extension World {
       let device = peers[j].model.device
       guard introduction.devices.contains(device), roster.contains(device)
       else { continue }
-      for place in peers[j].authored.sorted() {
-        let dot = history.saves[place].dot
+      for index in peers[j].authored.sorted() {
+        let dot = history.saves[index].dot
         guard peers[j].model.ours.contains(dot.device), !clock.contains(dot),
-          let seen = authorClocks[place], !stable.isContained(in: seen)
+          let seen = authorClocks[index], !stable.isContained(in: seen)
         else { continue }
         throw ScriptMismatch(
           "\(stable) is stable on \(name(i)), which lacks \(dot), and its "
@@ -59,8 +59,7 @@ extension World {
     }
   }
 
-  /// Records the first moment at which all devices know all devices that have
-  /// saved.
+  /// Records the first moment when all devices know all devices with saves.
   mutating func recordIntroduction() {
     if introduction != nil { return }
     let devices = Set(peers.map(\.model.device)).filter { device in
@@ -79,8 +78,8 @@ extension World {
     roster: Set<DeviceID>
   ) -> [(name: String, clock: VectorClock)] {
     let names = Dictionary(grouping: peers.indices) { peers[$0].model.device }
-    return names.compactMap { device, places in
-      guard roster.contains(device), let i = places.first, places.count == 1
+    return names.compactMap { device, indices in
+      guard roster.contains(device), let i = indices.first, indices.count == 1
       else { return nil }
       let clock = peers[i].model.clock
       let forgotten = forgotten[device] ?? VectorClock()

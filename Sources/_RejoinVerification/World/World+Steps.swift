@@ -108,7 +108,8 @@ extension World {
   /// create or delete.
   private func refersToTouched(_ id: RecordID, on i: Int) -> Bool {
     universe.fields.contains {
-      peers[i].model.field(FieldPath(id, $0)).refers(to: touched)
+      peers[i].model.field(FieldLocation(record: id, field: $0)).refers(
+        to: touched)
     }
   }
 
@@ -132,8 +133,8 @@ extension World {
     guard let letter = letters[k], let sender = peers.first else { return }
     let parts = sender.replica.parts(of: letter.message, count: 2)
     for (part, name) in zip(parts, [a, b]) {
-      let paths = sender.replica.outline(of: part).fields
-      letters[name] = Letter(message: part, model: letter.model.part(paths))
+      let locations = sender.replica.outline(of: part).fields
+      letters[name] = Letter(message: part, model: letter.model.part(locations))
     }
   }
 

@@ -78,10 +78,10 @@ public struct World<Replica: TestedReplica> {
   /// The devices whose later saves reached, in a delta, a replica that uses the
   /// same ID.
   ///
-  /// After that, the replica's deltas mark them as forked.
+  /// After that, the replica's deltas report them as forked.
   var exposed: Set<DeviceID> = []
   /// The indices of the saves with each dot, to find equivocations.
-  var places: [Dot: Set<Int>] = [:]
+  var indices: [Dot: Set<Int>] = [:]
   /// The dots that two different saves share.
   public internal(set) var collisions: Set<Dot> = []
   /// The first sequence number of each device that two of its saves share.
@@ -90,7 +90,7 @@ public struct World<Replica: TestedReplica> {
   ///
   /// A replica may show either of the saves that share a dot.
   var undecidable: Set<RecordID> = []
-  /// The saves that each device had when a backup replaced its storage.
+  /// The saves of each device before a backup replaced its storage.
   var forgotten: [DeviceID: VectorClock] = [:]
   /// The indices of the saves that purged records.
   var purges: Set<Int> = []

@@ -67,13 +67,14 @@ extension TestedLibrary {
     } catch { throw ScriptMismatch("writing \(id) back throws \(error)") }
     let (before, after) = (fetch(id), copy.fetch(id))
     for key in keys {
-      let path = FieldPath(id, key)
+      let location = FieldLocation(record: id, field: key)
       try agree(
-        "the value of \(path) on \(name), written back", after[key].value,
+        "the value of \(location) on \(name), written back", after[key].value,
         before[key].value)
       try agree(
-        "\(path) on \(name), written back and read by a later version",
-        copy.laterReading(of: path)?.shown, laterReading(of: path)?.shown)
+        "\(location) on \(name), written back and read by a later version",
+        copy.laterReading(of: location)?.shown,
+        laterReading(of: location)?.shown)
     }
   }
 }

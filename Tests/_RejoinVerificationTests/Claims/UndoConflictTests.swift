@@ -12,7 +12,7 @@ import _RejoinVerification
   private let laws = UndoLawTests()
 
   /// The content of fields, shown or not.
-  private typealias Contents = [FieldPath: Content]
+  private typealias Contents = [FieldLocation: Content]
 
   private struct Content: Equatable {
     /// The values of all siblings of a register, sorted.
@@ -23,12 +23,12 @@ import _RejoinVerification
 
   private func contents(_ replica: Replica) -> Contents {
     var contents: Contents = [:]
-    for path in UndoLawTests.universe.paths {
-      let record = replica.recordForEditing(path.id)
-      let state = record[path.key]
+    for location in UndoLawTests.universe.locations {
+      let record = replica.recordForEditing(location.record)
+      let state = record[location.field]
       var reading = state.reading
       (reading.value, reading.author) = (nil, nil)
-      contents[path] = Content(
+      contents[location] = Content(
         siblings: state.writes.map { "\($0.value as Value?)" }.sorted(),
         reading: reading)
     }
@@ -36,7 +36,7 @@ import _RejoinVerification
   }
 
   private func difference(_ a: Contents, _ b: Contents) -> [String] {
-    UndoLawTests.universe.paths.filter { a[$0] != b[$0] }.map {
+    UndoLawTests.universe.locations.filter { a[$0] != b[$0] }.map {
       "\($0): \(a[$0] as Any), must be \(b[$0] as Any)"
     }
   }
@@ -143,10 +143,11 @@ import _RejoinVerification
           UndoLawTests.exceptions(
             past.saves[1], past.saves[0], creating: dead))
       let (are, mustBe) = (laws.readings(past.one), laws.readings(without))
-      for path in UndoLawTests.universe.paths
-      where !exceptions.contains(path) {
+      for location in UndoLawTests.universe.locations
+      where !exceptions.contains(location) {
         #expect(
-          are[path] == mustBe[path], "seed \(seed), \(path): \(past.saves)")
+          are[location] == mustBe[location],
+          "seed \(seed), \(location): \(past.saves)")
       }
       moves += contents(past.one) == before ? 0 : 1
       #expect(past.other.encoded() == past.one.encoded(), "seed \(seed)")
@@ -175,23 +176,24 @@ import _RejoinVerification
       #expect(existing(past.one) == records, "seed \(seed): \(past.saves)")
       #expect(
         laws.difference(laws.readings(past.one), shows) == [], "seed \(seed)")
-      for path in UndoLawTests.universe.paths {
-        guard path.key.kind == .register else {
-          #expect(now[path] == held[path], "seed \(seed), \(path)")
+      for location in UndoLawTests.universe.locations {
+        guard location.field.kind == .register else {
+          #expect(now[location] == held[location], "seed \(seed), \(location)")
           continue
         }
         // The unseen siblings stay, and one of the others returns.
-        let writes = before[path.id]?[path.key].writes ?? []
-        let clock = shown[path.id]?[path.key].clock ?? VectorClock()
+        let writes = before[location.record]?[location.field].writes ?? []
+        let clock =
+          shown[location.record]?[location.field].clock ?? VectorClock()
         let stays = writes.filter { !clock.contains($0.dot) }
           .map { "\($0.value as Value?)" }
-        unseen += stays.isEmpty || saved[path] == held[path] ? 0 : 1
-        let values = Set(now[path]?.siblings ?? [])
-        let former = held[path]?.siblings ?? []
-        #expect(values.isSuperset(of: stays), "seed \(seed), \(path)")
-        #expect(values.isSubset(of: former), "seed \(seed), \(path)")
+        unseen += stays.isEmpty || saved[location] == held[location] ? 0 : 1
+        let values = Set(now[location]?.siblings ?? [])
+        let former = held[location]?.siblings ?? []
+        #expect(values.isSuperset(of: stays), "seed \(seed), \(location)")
+        #expect(values.isSubset(of: former), "seed \(seed), \(location)")
         #expect(
-          values.isEmpty == former.isEmpty, "seed \(seed), \(path)")
+          values.isEmpty == former.isEmpty, "seed \(seed), \(location)")
       }
     }
     #expect(unseen > 5 && moves > 60)

@@ -15,25 +15,25 @@ import _RejoinVerification
   static let universe = ScriptUniverse.standard
 
   /// The shown values of the fields of existing records.
-  typealias Readings = [FieldPath: FieldReading]
+  typealias Readings = [FieldLocation: FieldReading]
 
   func readings(_ replica: Replica) -> Readings {
     var readings: Readings = [:]
-    for path in Self.universe.paths {
-      guard let record = replica.record(path.id), record.exists else {
+    for location in Self.universe.locations {
+      guard let record = replica.record(location.record), record.exists else {
         continue
       }
-      var reading = record.reading(of: path.key)
+      var reading = record.reading(of: location.field)
       (reading.conflicts, reading.author) = ([], nil)
       // Other records decide whether a reference is shown.
-      reading.value = record[path.key].value
-      readings[path] = reading
+      reading.value = record[location.field].value
+      readings[location] = reading
     }
     return readings
   }
 
   func difference(_ a: Readings, _ b: Readings) -> [String] {
-    Self.universe.paths.filter { a[$0] != b[$0] }.map {
+    Self.universe.locations.filter { a[$0] != b[$0] }.map {
       "\($0): \(a[$0] as Any), must be \(b[$0] as Any)"
     }
   }
@@ -138,9 +138,11 @@ import _RejoinVerification
       let exceptions = Self.exceptions(
         past.saves[0], past.saves.dropFirst().flatMap { $0 }, creating: dead)
       let (is_, mustBe) = (readings(with), readings(without))
-      for path in Self.universe.paths where !exceptions.contains(path) {
+      for location in Self.universe.locations
+      where !exceptions.contains(location) {
         #expect(
-          is_[path] == mustBe[path], "seed \(seed), \(path): \(past.saves)")
+          is_[location] == mustBe[location],
+          "seed \(seed), \(location): \(past.saves)")
       }
       count += touched ? 1 : 0
       // Other devices receive the undo like any save.

@@ -57,10 +57,15 @@ extension UndoLawTests {
   /// superseded the same content.
   static func exceptions(
     _ mine: [ScriptVerb], _ theirs: [ScriptVerb], creating dead: Set<RecordID>
-  ) -> Set<FieldPath> {
-    func edits(_ verbs: [ScriptVerb], _ path: FieldPath) -> [FieldEdit] {
+  ) -> Set<FieldLocation> {
+    func edits(_ verbs: [ScriptVerb], _ location: FieldLocation) -> [FieldEdit]
+    {
       verbs.compactMap {
-        if case .edit(path.id, path.key, let edit) = $0 { edit } else { nil }
+        if case .edit(location.record, location.field, let edit) = $0 {
+          edit
+        } else {
+          nil
+        }
       }
     }
     func drops(_ verbs: [ScriptVerb], _ id: RecordID) -> Bool {
@@ -82,10 +87,11 @@ extension UndoLawTests {
       edits.contains { $0.removes || byInserting && hasMarks($0.kind) }
     }
     return Set(
-      universe.paths.filter { path in
-        let (ours, others) = (edits(mine, path), edits(theirs, path))
-        return drops(theirs, path.id)
-          || (drops(mine, path.id) || supersedes(ours, byInserting: true))
+      universe.locations.filter { location in
+        let (ours, others) = (edits(mine, location), edits(theirs, location))
+        return drops(theirs, location.record)
+          || (drops(mine, location.record)
+            || supersedes(ours, byInserting: true))
             && supersedes(others, byInserting: false)
       })
   }

@@ -134,11 +134,11 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
     }
   }
   var contents: [UInt8] { base.contents }
-  var stored: [UInt8] { base.stored }
+  var storedBytes: [UInt8] { base.storedBytes }
   func exists(_ id: RecordID) -> Bool { base.exists(id) }
 
-  func reading(of path: FieldPath) -> FieldReading {
-    How.reading(base.reading(of: path))
+  func reading(of location: FieldLocation) -> FieldReading {
+    How.reading(base.reading(of: location))
   }
 
   mutating func save(_ verbs: [ScriptVerb], now: Int64) throws -> Dot? {

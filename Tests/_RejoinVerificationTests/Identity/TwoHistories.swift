@@ -16,7 +16,8 @@ struct TwoHistories {
   private(set) var alarms = 0
 
   private static let fields = (0..<4).map {
-    FieldPath(RecordID("E", "\($0)"), FieldKey("f", .register))
+    FieldLocation(
+      record: RecordID("E", "\($0)"), field: FieldKey("f", .register))
   }
 
   init(seed: UInt64, clones: Int, isRelayed: Bool) {
@@ -62,10 +63,10 @@ struct TwoHistories {
   }
 
   private mutating func save(_ i: Int, _ step: Int) throws {
-    let path = random.pick(Self.fields)
+    let location = random.pick(Self.fields)
     let value = Value.string("\(i) \(step)")
     _ = try replicas[i].save(
-      [.edit(path.id, path.key, .write(value))],
+      [.edit(location.record, location.field, .write(value))],
       now: Int64(random.number(below: 4)))
   }
 

@@ -4,8 +4,9 @@ import Rejoin
 import RejoinPolicies
 import RejoinTesting
 
-/// Takes the bytes as choices of steps in an editing context and in its
-/// replica, and compares the result of the policy with ``PolicyTable``.
+/// Compares a policy in an editing context with ``PolicyTable``.
+///
+/// The bytes choose the edits of the context and of its replica.
 struct ContextBody {
   private var source: ByteSource
   private let policy: MergePolicy
@@ -74,7 +75,7 @@ struct ContextBody {
       edit(context, &table)
     }
     if let draft {
-      try table.checkPlaces(of: draft, without: blank, with: shown)
+      try table.checkCommits(of: draft, without: blank, with: shown)
     }
     if rule == .deleteWins {
       try table.checkUnderDeleteWins(context, &draft, store)

@@ -28,10 +28,10 @@ extension PolicyTable {
     try require(report.failedRecords.isEmpty, "\(policy.name): a failure")
     let after = replica.fetched(PolicyTable.card)
     if isDeletion {
-      try checkDeletionIsTold(report, context, store, after)
+      try checkDeletionIsReported(report, context, store, after)
       return try checkDeletion(context, report, store, replica)
     }
-    try checkEditsAreTold(report, context, after)
+    try checkEditsAreReported(report, context, after)
     try checkFields(report, row, store, after)
     try checkEdits(row, store, after)
     try checkQueue(context, row, replica)
@@ -116,8 +116,9 @@ extension PolicyTable {
     try equal("version after a second commit", replica.version, clock)
   }
 
-  /// A draft can be committed only to a replica with the saves that it showed.
-  func checkPlaces(
+  /// A draft can be committed where the saves are that it showed, and nowhere
+  /// else.
+  func checkCommits(
     of draft: RecordDraft<AnyEntity>, without blank: Replica,
     with shown: Replica
   ) throws(FuzzFailure) {

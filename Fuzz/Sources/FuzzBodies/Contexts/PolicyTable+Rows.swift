@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import _RejoinVerification
 
-/// The effects of a save that the table requires.
+/// The required actions of a save.
 struct PolicyRow {
   /// The values to write, by field.
   var written: [FieldKey: Value?] = [:]
@@ -102,8 +102,7 @@ extension PolicyTable {
         && known(store).contains { isChanged($0, store) }
   }
 
-  /// Returns the outcome of the deletion, if the policy does not refuse the
-  /// save.
+  /// Returns the action on the deletion if the policy does not refuse the save.
   func deletion(_ store: Store) -> DeletionOutcome {
     guard isConflict(store) else { return .deleteBeside }
     return switch policy {
@@ -115,7 +114,7 @@ extension PolicyTable {
     }
   }
 
-  /// Returns the row of the policy, or `nil` if the policy refuses the save.
+  /// Returns the row of the policy, or `nil` if it refuses the save.
   func row(_ store: Store) -> PolicyRow? {
     var row = PolicyRow()
     if isDeletion {

@@ -22,15 +22,15 @@ extension PolicyTable {
     }
     let after = replica.fetched(Self.card)
     if isDeletion {
-      return try checkDeletionIsTold(report, context, store, after)
+      return try checkDeletionIsReported(report, context, store, after)
     }
-    try checkEditsAreTold(report, context, after)
-    try checkResolutionIsTold(context, replica)
+    try checkEditsAreReported(report, context, after)
+    try checkResolutionIsReported(context, replica)
   }
 
   /// Checks that each edit is shown after a save, or that a list of the report
   /// has it.
-  func checkEditsAreTold(
+  func checkEditsAreReported(
     _ report: ContextReport, _ context: EditingContext, _ after: Record
   ) throws(FuzzFailure) {
     let isHidden = report.hiddenRecords.contains(Self.card)
@@ -93,7 +93,7 @@ extension PolicyTable {
   /// queue has it.
   ///
   /// The deletion of a record that the store deleted as well drops nothing.
-  func checkDeletionIsTold(
+  func checkDeletionIsReported(
     _ report: ContextReport, _ context: EditingContext, _ store: Store,
     _ after: Record
   ) throws(FuzzFailure) {
@@ -118,7 +118,7 @@ extension PolicyTable {
 
   /// Checks that resolving a conflict of a deleted record reports that it stays
   /// hidden.
-  private func checkResolutionIsTold(
+  private func checkResolutionIsReported(
     _ context: EditingContext, _ replica: Replica
   ) throws {
     let names = Set(

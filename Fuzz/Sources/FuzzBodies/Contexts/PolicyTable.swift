@@ -4,10 +4,10 @@ import Rejoin
 import RejoinPolicies
 import _RejoinVerification
 
-/// A second implementation of the table of merge policies.
+/// A second implementation of the table of merge policies, based on the content
+/// that a record shows.
 ///
-/// It derives the values that a save must write, show and drop from those that
-/// a record shows.
+/// It predicts the writes, the dropped changes and the result of a save.
 struct PolicyTable {
   static let card = RecordID("Card", "a")
   /// The fields whose edits never conflict.
@@ -22,16 +22,16 @@ struct PolicyTable {
   let keys: [FieldKey]
   /// The registers that never cause a conflict.
   let quiet: Set<FieldKey>
-  /// The values that the context wrote since its last deletion.
+  /// The values that the context wrote after its last deletion.
   var mine: [FieldKey: Value?] = [:]
   /// The values that settle registers, whatever the policy.
   private(set) var resolved: [FieldKey: Value?] = [:]
-  /// The counters, sets and ledgers that the context edited since its last
+  /// The counters, sets and ledgers that the context edited after its last
   /// deletion.
   var edits: Set<FieldKey> = []
   /// Whether the context deletes the record.
   private(set) var isDeletion = false
-  /// The writes and edits of the context before it deleted the record.
+  /// The values and edits of the context before it deleted the record.
   private(set) var undone: (values: [FieldKey: Value?], edits: [FieldKey]) = (
     [:], []
   )
@@ -64,9 +64,8 @@ struct PolicyTable {
     isDeletion && !(mine.isEmpty && edits.isEmpty)
   }
 
-  /// Deletes the record in the context.
-  ///
-  /// If the record was never shown, this only removes its insertion.
+  /// Deletes the record in the context, or only withdraws its insertion if the
+  /// context never showed it.
   mutating func delete() {
     if wasShown {
       isDeletion = true

@@ -2,8 +2,8 @@
 
 import Rejoin
 
-/// Decodes a message of the kind that its second byte names, unchanged and with
-/// a correct checksum.
+/// Decodes a message of the kind that its second byte names, unchanged and
+/// with a correct checksum.
 struct DecodeBody {
   private let bytes: [UInt8]
 

@@ -103,8 +103,8 @@ extension ByteSource {
     }
     guard var bytes = delta?.encoded() else { return nil }
     for _ in 0..<below(4) {
-      let place = Int(byte()) << 8 | Int(byte())
-      bytes[place % bytes.count] ^= byte()
+      let index = Int(byte()) << 8 | Int(byte())
+      bytes[index % bytes.count] ^= byte()
     }
     return try? Delta(decoding: bytes.resealed)
   }

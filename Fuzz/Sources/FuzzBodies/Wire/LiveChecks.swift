@@ -3,7 +3,7 @@
 import Rejoin
 import _RejoinVerification
 
-/// The properties of a replica after it applied any message.
+/// Checks of a replica after it applied a damaged or forged message.
 struct LiveChecks {
   private let replica: Replica
 
@@ -70,7 +70,7 @@ struct LiveChecks {
   }
 }
 
-// Other uses of a replica.
+// Other operations of a replica.
 extension LiveChecks {
   /// Imports and pulls rows.
   private func checkRows() throws(FuzzFailure) {

@@ -6,7 +6,7 @@ import _RejoinVerification
 
 /// A history of three devices.
 ///
-/// It generates the seeds, and its replicas apply damaged messages.
+/// Its messages are the seeds, and its replicas receive damaged messages.
 public struct LiveHistory: Sendable {
   /// The stored state of each device.
   public private(set) var states: [ReplicaState] = []
@@ -32,16 +32,16 @@ public struct LiveHistory: Sendable {
         _ = try? replicas[i].save { transaction in
           for verb in verbs { transaction.perform(verb) }
         }
-        note(replicas[i].delta(since: before))
+        addMessage(replicas[i].delta(since: before))
       case .sync(let i, let j) where max(i, j) < 3:
         let delta = replicas[i].delta(since: replicas[j].version)
-        note(delta)
+        addMessage(delta)
         if let delta { replicas[j].apply(delta) }
         replicas[j].recordVersion(replicas[i].version, of: replicas[i].device)
       case .split(let k, _, _) where k < 9: loseHalf(replicas)
       case .writePart(let i, let j, _, _) where max(i, j) < 3 && i != j:
         let part = replicas[i].delta(since: replicas[j].version, byteLimit: 1)
-        note(part)
+        addMessage(part)
         if let part { replicas[j].apply(part) }
         messages.append(replicas[j].version.encoded())
       default: Self.perform(step, on: replicas)
@@ -50,7 +50,7 @@ public struct LiveHistory: Sendable {
     _ = try? replicas[2].retire(DeviceID(9))
     meetAClone(of: replicas[1], seenBy: replicas[2])
     for replica in replicas {
-      note(replica)
+      addMessages(of: replica)
       states.append(replica.state)
       clocks.append(replica.version)
     }
@@ -98,17 +98,17 @@ public struct LiveHistory: Sendable {
       }
       if let delta = each.delta(since: other.version) { other.apply(delta) }
       other.recordVersion(each.version, of: each.device)
-      note(each.delta(since: other.version))
+      addMessage(each.delta(since: other.version))
     }
   }
 
-  private mutating func note(_ delta: Delta?) {
+  private mutating func addMessage(_ delta: Delta?) {
     guard let delta else { return }
     messages.append(delta.encoded())
     messages += delta.changes.prefix(1).map { Delta([$0]).encoded() }
   }
 
-  private mutating func note(_ replica: Replica) {
+  private mutating func addMessages(of replica: Replica) {
     messages += [
       replica.encoded(), replica.version.encoded(),
       replica.version.vectorClock.encoded(), replica.state.encoded(),
@@ -125,18 +125,18 @@ public struct LiveHistory: Sendable {
   }
 
   /// Opens a stored replica with its own token.
-  static func open(_ stored: ReplicaState) -> Replica {
-    open(stored, with: RestoreToken(stored))
+  static func open(_ state: ReplicaState) -> Replica {
+    open(state, with: RestoreToken(state))
   }
 
   /// Opens a stored replica with a token.
   ///
-  /// The replica takes a new device ID if the token is not its own.
+  /// It takes a new device ID if the token is not its own.
   static func open(
-    _ stored: ReplicaState, with token: RestoreToken?
+    _ state: ReplicaState, with token: RestoreToken?
   ) -> Replica {
     Replica(
-      opening: stored, token: token,
+      opening: state, token: token,
       schema: ScriptUniverse.standard.schema,
       wallClock: ManualClock().wallClock,
       makeDeviceID: makeDeviceID(0x0bed_0000))

@@ -9,7 +9,7 @@ enum Message {
   case snapshot(ReplicaSnapshot)
   case vectorClock(VectorClock)
   case replicaVersion(ReplicaVersion)
-  case stored(ReplicaState)
+  case state(ReplicaState)
   case token(RestoreToken)
   case undoStep(UndoStep)
 
@@ -19,7 +19,7 @@ enum Message {
     case "s": self = .snapshot(try ReplicaSnapshot(decoding: bytes))
     case "v": self = .vectorClock(try VectorClock(decoding: bytes))
     case "c": self = .replicaVersion(try ReplicaVersion(decoding: bytes))
-    case "p": self = .stored(try ReplicaState(decoding: bytes))
+    case "p": self = .state(try ReplicaState(decoding: bytes))
     case "t": self = .token(try RestoreToken(decoding: bytes))
     case "u": self = .undoStep(try UndoStep(storedBytes: bytes))
     default: self = .delta(try Delta(decoding: bytes))
@@ -33,13 +33,13 @@ enum Message {
     case .snapshot(let snapshot): snapshot.encoded()
     case .vectorClock(let clock): clock.encoded()
     case .replicaVersion(let clock): clock.encoded()
-    case .stored(let stored): stored.encoded()
+    case .state(let state): state.encoded()
     case .token(let token): token.encoded()
     case .undoStep(let step): step.storedBytes
     }
   }
 
-  /// The records in the message as a delta, or `nil` if it is of another kind.
+  /// The records in the message as a delta, or `nil` if it contains none.
   var delta: Delta? {
     switch self {
     case .delta(let delta): delta

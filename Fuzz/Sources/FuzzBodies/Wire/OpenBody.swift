@@ -11,15 +11,15 @@ struct OpenBody {
 
   func check() throws(FuzzFailure) {
     try checkRows()
-    guard let stored = try? ReplicaState(decoding: bytes.resealed) else {
+    guard let state = try? ReplicaState(decoding: bytes.resealed) else {
       return
     }
-    let replica = LiveHistory.open(stored)
+    let replica = LiveHistory.open(state)
     try require(
-      replica.device == stored.device || replica.deviceChange != nil,
+      replica.device == state.device || replica.deviceChange != nil,
       "the device changed without a report")
     try LiveChecks(replica).check(saving: replica.allRecordIDs.prefix(2))
-    try checkTokens(of: stored)
+    try checkTokens(of: state)
     guard let delta = LiveHistory.open(LiveHistory.shared.states[1]).delta()
     else { return }
     replica.apply(delta)
@@ -28,9 +28,9 @@ struct OpenBody {
 
   /// A record of a store is read whole, or not at all.
   private func checkRows() throws(FuzzFailure) {
-    guard let stored = try? OpenBody.rows.read(bytes.resealed) else { return }
-    let again = try? ReplicaState(decoding: stored.encoded())
-    try equal("rows read again", again?.encoded(), stored.encoded())
+    guard let state = try? OpenBody.rows.read(bytes.resealed) else { return }
+    let again = try? ReplicaState(decoding: state.encoded())
+    try equal("rows read again", again?.encoded(), state.encoded())
   }
 
   private static let rows = DamagedRows(seed: 1)
@@ -38,19 +38,19 @@ struct OpenBody {
   /// A replica that is opened without a token, or with another's, takes a new
   /// device ID.
   ///
-  /// Its next stored state opens with its own token.
-  private func checkTokens(of stored: ReplicaState) throws(FuzzFailure) {
+  /// Its next state opens with its own token.
+  private func checkTokens(of state: ReplicaState) throws(FuzzFailure) {
     let others = LiveHistory.shared.states.map { RestoreToken($0) }
     for token in [nil] + others.map(Optional.some) {
-      let opened = LiveHistory.open(stored, with: token)
+      let opened = LiveHistory.open(state, with: token)
       let change = opened.deviceChange
       try equal(
         "whether the device changed", change != nil,
-        opened.device != stored.device)
+        opened.device != state.device)
       if token == nil {
         try require(change != nil, "the device did not change without a token")
       }
-      // Damaged bytes may lack the digests of the device's saves.
+      // Damaged bytes may lack digests of the saves of the device.
       guard change != nil else { continue }
       let again = LiveHistory.open(opened.state, with: opened.restoreToken)
       try equal("the device with its token", again.device, opened.device)

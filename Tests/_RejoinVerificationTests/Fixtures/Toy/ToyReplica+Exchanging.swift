@@ -16,7 +16,7 @@ struct ToyMessage: Hashable {
   ///
   /// Only a hazard uses it.
   let sender: DeviceID?
-  var fields: [FieldPath: ToyField] = [:]
+  var fields: [FieldLocation: ToyField] = [:]
   var intervals: [DeviceID: Interval] = [:]
 }
 
@@ -27,9 +27,9 @@ extension ToyReplica {
     let known = basis.vectorClock
     let isSigned = hazard == .identityTravels
     var message = ToyMessage(sender: isSigned ? device : nil)
-    message.fields = fields.filter { path, field in
+    message.fields = fields.filter { location, field in
       var known = known
-      for entry in basis.fieldsAhead[path.digest]?.entries ?? []
+      for entry in basis.fieldsAhead[location.digest]?.entries ?? []
       where vector[entry.device] <= known[entry.device] {
         known.advance(to: Dot(entry.device, entry.count))
       }
@@ -45,13 +45,13 @@ extension ToyReplica {
   }
 
   func parts(of message: ToyMessage, count: Int) -> [ToyMessage] {
-    let paths = message.fields.keys.sorted()
+    let locations = message.fields.keys.sorted()
     return (0..<count).map { i in
       var part = ToyMessage(sender: message.sender)
-      for path in paths[
-        (i * paths.count / count)..<((i + 1) * paths.count / count)]
+      for location in locations[
+        (i * locations.count / count)..<((i + 1) * locations.count / count)]
       {
-        part.fields[path] = message.fields[path]
+        part.fields[location] = message.fields[location]
       }
       return part
     }
@@ -70,8 +70,8 @@ extension ToyReplica {
     where interval.to > vector[device] && hazard != .deafClock {
       hybrid.receive(interval.time, now: now)
     }
-    for (path, field) in message.fields {
-      self[path].join(field, at: device)
+    for (location, field) in message.fields {
+      self[location].join(field, at: device)
     }
     var receipt = MessageReceipt()
     let before = vector
@@ -105,7 +105,7 @@ extension ToyReplica {
   }
 }
 
-extension FieldPath {
+extension FieldLocation {
   /// The number of the field in a clock.
   var digest: UInt64 {
     var digest = Digest()
@@ -122,21 +122,23 @@ extension ToyReplica {
       for field in message.fields.values { vector.merge(field.clock) }
     case .identityTravels: device = message.sender ?? device
     case .payloadDroppedDotsKept:
-      for id in Set(message.fields.keys.map(\.id)) where isDead(id) {
-        for path in paths(of: id) { fields[path]?.entries = [] }
+      for id in Set(message.fields.keys.map(\.record)) where isDead(id) {
+        for location in locations(of: id) { fields[location]?.entries = [] }
       }
     case .clockEntriesExpire:
-      for path in message.fields.keys { expire(path, now: now) }
+      for location in message.fields.keys { expire(location, now: now) }
     default: break
     }
   }
 
-  private mutating func expire(_ path: FieldPath, now: Int64) {
-    for entry in self[path].clock.entries
+  private mutating func expire(_ location: FieldLocation, now: Int64) {
+    for entry in self[location].clock.entries
     where now - (times[entry.device]?.milliseconds ?? now) > 3_600_000
-      && !self[path].entries.contains(where: { $0.dot.device == entry.device })
+      && !self[location].entries.contains(where: {
+        $0.dot.device == entry.device
+      })
     {
-      fields[path]?.clock[entry.device] = 0
+      fields[location]?.clock[entry.device] = 0
     }
   }
 }

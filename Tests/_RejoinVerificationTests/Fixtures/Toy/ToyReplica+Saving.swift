@@ -100,15 +100,15 @@ extension ToyReplica {
     for (id, record) in pending {
       var edits = record.edits.mapValues(Optional.some)
       if record.drops {
-        for path in paths(of: id) where self[path].hasContent {
-          edits[path.key] = .some(record.edits[path.key])
+        for location in locations(of: id) where self[location].hasContent {
+          edits[location.field] = .some(record.edits[location.field])
         }
       }
       save.drops = record.drops
       for (key, edit) in edits {
-        let path = FieldPath(id, key)
+        let location = FieldLocation(record: id, field: key)
         save.seen = record.shown[key]
-        self[path].change(edit, in: save)
+        self[location].change(edit, in: save)
       }
       mark(id, as: record, in: save)
     }
@@ -123,11 +123,11 @@ extension ToyReplica {
   private mutating func mark(
     _ id: RecordID, as record: ToyPending, in save: ToySave
   ) {
-    let path = FieldPath(id, .existence)
+    let location = FieldLocation(record: id, field: .existence)
     let isEdit = record.mark == .alive && !record.edits.isEmpty
     var seen = record.shown[.existence]
     if isEdit, hazard == .contextSupersedesUnseenDeletion { seen = nil }
-    let gone = self[path].entries.filter {
+    let gone = self[location].entries.filter {
       isRemoved($0.value, by: record, isEdit)
         && seen?.contains($0.dot) ?? true
     }
@@ -141,10 +141,10 @@ extension ToyReplica {
     }
     if hazard == .deletionCoversReplicaClock { covered.merge(vector) }
     if hazard == .deletionCoversItself { covered = VectorClock(save.dot) }
-    self[path].entries.removeAll(where: gone.contains)
-    self[path].clock.advance(to: save.dot)
+    self[location].entries.removeAll(where: gone.contains)
+    self[location].clock.advance(to: save.dot)
     if isEdit { return }
-    self[path].entries.append(
+    self[location].entries.append(
       .init(
         dot: save.dot, time: save.time, value: record.mark?.value,
         seen: record.mark == .alive ? VectorClock() : covered))
@@ -166,20 +166,20 @@ extension ToyReplica {
   ) {
     let heard = fields.values.map { $0.clock[old] } + [vector[old]]
     let n = max(retirement(of: old) ?? 0, heard.max() ?? 0)
-    let path = path(ofRetirement: old)
-    pending[path.id] = ToyPending(
-      mark: .alive, edits: [path.key: .write(.int(Int64(n)))])
+    let location = location(ofRetirement: old)
+    pending[location.record] = ToyPending(
+      mark: .alive, edits: [location.field: .write(.int(Int64(n)))])
   }
 
-  private func path(ofRetirement device: DeviceID) -> FieldPath {
-    FieldPath(
-      RecordID("rejoin.retirement", device.hexadecimal),
-      FieldKey("last", .register))
+  private func location(ofRetirement device: DeviceID) -> FieldLocation {
+    FieldLocation(
+      record: RecordID("rejoin.retirement", device.hexadecimal),
+      field: FieldKey("last", .register))
   }
 
   /// Returns the greatest number of a device's retirements.
   func retirement(of device: DeviceID) -> UInt64? {
-    self[path(ofRetirement: device)].entries.map { entry in
+    self[location(ofRetirement: device)].entries.map { entry in
       if case .int(let n) = entry.value { UInt64(n) } else { 0 as UInt64 }
     }.max()
   }
@@ -198,8 +198,10 @@ extension ToyReplica {
   typealias Fetched = [FieldKey: ToyField]
 
   func fetch(_ id: RecordID) -> Fetched {
-    var shown = [FieldKey.existence: self[FieldPath(id, .existence)]]
-    for path in paths(of: id) { shown[path.key] = self[path] }
+    var shown = [
+      FieldKey.existence: self[FieldLocation(record: id, field: .existence)]
+    ]
+    for location in locations(of: id) { shown[location.field] = self[location] }
     return shown
   }
 
@@ -225,7 +227,9 @@ extension ToyReplica {
     for (key, edit) in edits {
       let isSeen = seesAll(of: key, shown: shown)
       record.show(
-        isSeen ? self[FieldPath(id, key)].clock : shown[key]?.clock, of: key,
+        isSeen
+          ? self[FieldLocation(record: id, field: key)].clock
+          : shown[key]?.clock, of: key,
         isFirst: record.edits[key] == nil)
       if record.edits[key]?.append(edit) == nil { record.edits[key] = edit }
     }
@@ -299,11 +303,11 @@ extension ToyReplica {
     raiseCut()
     let cut = stabilityCut
     var pending: [RecordID: ToyPending] = [:]
-    for id in Set(fields.keys.map(\.id)) where isDead(id) {
-      guard paths(of: id).contains(where: { self[$0].hasContent }) else {
+    for id in Set(fields.keys.map(\.record)) where isDead(id) {
+      guard locations(of: id).contains(where: { self[$0].hasContent }) else {
         continue
       }
-      let marks = self[FieldPath(id, .existence)].entries
+      let marks = self[FieldLocation(record: id, field: .existence)].entries
       let isStable = marks.allSatisfy { cut.contains($0.dot) }
       if namesDeletions(of: id, below: cut)
         || hazard == .purgeInOneStep && isStable
@@ -315,7 +319,7 @@ extension ToyReplica {
     }
     let dot = try commit(pending, now: now)
     if hazard == .tombstonesForgotten {
-      fields = fields.filter { pending[$0.key.id]?.drops != true }
+      fields = fields.filter { pending[$0.key.record]?.drops != true }
     }
     return dot
   }

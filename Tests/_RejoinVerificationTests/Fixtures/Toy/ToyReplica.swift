@@ -10,7 +10,7 @@ struct ToyReplica {
   var device: DeviceID
   let schema: Schema
   let hazard: Hazard?
-  var fields: [FieldPath: ToyField] = [:]
+  var fields: [FieldLocation: ToyField] = [:]
   /// The completely received saves.
   var vector = VectorClock()
   /// The time of each device's last save in the clock.
@@ -46,7 +46,7 @@ struct ToyReplica {
   /// Returns the marks of a record of some kinds, each with the saves that its
   /// author saw.
   func marks(of id: RecordID, _ kinds: [ToyMark]) -> [ToyField.Entry] {
-    self[FieldPath(id, .existence)].entries.filter { entry in
+    self[FieldLocation(record: id, field: .existence)].entries.filter { entry in
       kinds.contains { $0.value == entry.value }
     }
   }
@@ -65,8 +65,8 @@ struct ToyReplica {
   /// Returns the last save of each device in each field of a record, and its
   /// touches.
   private func edits(of id: RecordID) -> [Dot] {
-    let existence = self[FieldPath(id, .existence)]
-    var clocks = paths(of: id).map { self[$0].clock }
+    let existence = self[FieldLocation(record: id, field: .existence)]
+    var clocks = locations(of: id).map { self[$0].clock }
     if hazard == .deletionCountsAsEdit { clocks.append(existence.clock) }
     return marks(of: id, [.alive]).map(\.dot)
       + clocks.flatMap(\.entries).map { Dot($0.device, $0.count) }
@@ -74,19 +74,21 @@ struct ToyReplica {
 
   /// Returns the saves that touched a record.
   func clock(of id: RecordID) -> VectorClock {
-    paths(of: id).reduce(into: self[FieldPath(id, .existence)].clock) {
+    locations(of: id).reduce(
+      into: self[FieldLocation(record: id, field: .existence)].clock
+    ) {
       $0.merge(self[$1].clock)
     }
   }
 
   /// Returns the fields of a record without its existence.
-  func paths(of id: RecordID) -> [FieldPath] {
+  func locations(of id: RecordID) -> [FieldLocation] {
     fields.keys.filter { $0.id == id && $0.key != .existence }
   }
 
-  subscript(path: FieldPath) -> ToyField {
-    get { fields[path] ?? ToyField(path.key.kind, hazard) }
-    set { fields[path] = newValue }
+  subscript(location: FieldLocation) -> ToyField {
+    get { fields[location] ?? ToyField(location.field.kind, hazard) }
+    set { fields[location] = newValue }
   }
 }
 
@@ -142,8 +144,8 @@ extension ToyReplica: TestedReplica {
 
   var version: ReplicaVersion {
     var clock = ReplicaVersion(vector)
-    for (path, field) in fields where !field.clock.isContained(in: vector) {
-      clock.fieldsAhead[path.digest] = field.clock
+    for (location, field) in fields where !field.clock.isContained(in: vector) {
+      clock.fieldsAhead[location.digest] = field.clock
     }
     return clock
   }
@@ -151,15 +153,15 @@ extension ToyReplica: TestedReplica {
   /// The contents that replicas with equal saves share.
   struct Contents: Hashable {
     let clock: VectorClock
-    let fields: [FieldPath: ToyField]
+    let fields: [FieldLocation: ToyField]
   }
 
   var contents: Contents {
     Contents(clock: vector, fields: fields.mapValues(\.canonical))
   }
 
-  func reading(of path: FieldPath) -> FieldReading {
-    self[path].reading.hidingReferences(unless: exists)
+  func reading(of location: FieldLocation) -> FieldReading {
+    self[location].reading.hidingReferences(unless: exists)
   }
 
   mutating func fold() { raiseCut() }

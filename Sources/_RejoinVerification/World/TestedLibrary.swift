@@ -66,13 +66,13 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   }
 
   private init(
-    resuming stored: ReplicaState, _ schema: Schema,
+    resuming state: ReplicaState, _ schema: Schema,
     _ makeDeviceID: @escaping () -> DeviceID
   ) {
     self.makeDeviceID = makeDeviceID
     hand = ManualClock()
     replica = Replica(
-      resuming: stored, schema: schema, wallClock: hand.wallClock,
+      resuming: state, schema: schema, wallClock: hand.wallClock,
       makeDeviceID: makeDeviceID)
     replica.fragmentSize = Size.least
   }
@@ -100,7 +100,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   public mutating func reopen(
     with token: RestoreToken?, now: Int64
   ) throws(ScriptMismatch) {
-    let stored = try readBack("a stored replica") { () throws(WireError) in
+    let state = try readBack("a stored replica") { () throws(WireError) in
       try ReplicaState(decoding: replica.state.encoded())
     }
     let token = try token.map { (token) throws(ScriptMismatch) in
@@ -110,7 +110,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
     }
     let history = try history.readBack()
     let opened = Replica(
-      opening: stored, token: token, schema: replica.schema,
+      opening: state, token: token, schema: replica.schema,
       wallClock: ManualClock(now).wallClock, makeDeviceID: makeDeviceID)
     self = Self(
       resuming: opened.state, replica.schema, makeDeviceID)
@@ -126,12 +126,12 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   /// They contain the clock with its digests, and every field that travels.
   public var contents: [UInt8] { replica.encoded(foldingLedgers: true) }
 
-  public var stored: [UInt8] { replica.state.encoded() }
+  public var storedBytes: [UInt8] { replica.state.encoded() }
 
   public func exists(_ id: RecordID) -> Bool { replica.exists(id) }
 
-  public func reading(of path: FieldPath) -> FieldReading {
-    ReplicaView(replica).record(path.id)?.reading(of: path.key)
+  public func reading(of location: FieldLocation) -> FieldReading {
+    ReplicaView(replica).record(location.record)?.reading(of: location.field)
       ?? FieldReading()
   }
 }
@@ -284,10 +284,10 @@ extension TestedLibrary {
     outline.range = message.range.map { ($0.after, $0.through) }
     for change in message.changes {
       outline.fields.formUnion(
-        change.fields.keys.map { FieldPath(change.id, $0) })
+        change.fields.keys.map { FieldLocation(record: change.id, field: $0) })
       for (key, fragment) in change.fragments {
-        outline.fields.insert(FieldPath(change.id, key))
-        outline.fragments[FieldPath(change.id, key)] = .init(
+        outline.fields.insert(FieldLocation(record: change.id, field: key))
+        outline.fragments[FieldLocation(record: change.id, field: key)] = .init(
           clock: fragment.state.clock, basis: fragment.basis,
           isWhole: fragment.isWhole)
       }
@@ -301,9 +301,8 @@ extension TestedLibrary {
     var receipt = MessageReceipt()
     receipt.gaps = Set(report.gaps.map(\.device))
     for gap in report.gaps {
-      guard let place = gap.field else { continue }
-      let path = FieldPath(place.record, place.field)
-      receipt.refusals[path, default: []].insert(gap.device)
+      guard let location = gap.field else { continue }
+      receipt.refusals[location, default: []].insert(gap.device)
     }
     receipt.equivocations = report.equivocations
     receipt.returned = report.reactivatedDevices
