@@ -184,7 +184,8 @@ import Testing
     #expect(read.records.count == 4)
     #expect(read.names.count == 5)
     #expect(read.positions.names.count == 2)
-    #expect(replica.record(ids[0])?.elements(of: FieldKey(composed, .set)).count == 2)
+    #expect(
+      replica.record(ids[0])?.elements(of: FieldKey(composed, .set)).count == 2)
     #expect(replica.delta()?.changes == sent.changes)
   }
 
