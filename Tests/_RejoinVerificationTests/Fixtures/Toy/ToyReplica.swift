@@ -83,7 +83,7 @@ struct ToyReplica {
 
   /// Returns the fields of a record without its existence.
   func locations(of id: RecordID) -> [FieldLocation] {
-    fields.keys.filter { $0.id == id && $0.key != .existence }
+    fields.keys.filter { $0.record == id && $0.field != .existence }
   }
 
   subscript(location: FieldLocation) -> ToyField {
