@@ -235,7 +235,7 @@ import Testing
     try await phone.save { $0[Note.self, "1"].title = "Milk" }
     let user = User(devices: [await phone.device])
     try await sync(phone, recommended(hub, user))
-    _ = try await hub.changes.make(.erase(ErasureBatch()), in: "list-17")
+    _ = try await hub.writes.make(.erase(ErasureBatch()), in: "list-17")
     #expect(try await hub.scopes().map(\.devices) == [1])
     try await finishErasures(hub)
     #expect(try await hub.scopes().map(\.devices) == [0])

@@ -78,7 +78,7 @@ class HubSuite: StoreSuite {
   }
 
   /// Sends the missing changes in both directions.
-  func exchange(_ replica: Replica, _ hub: HubScopes) throws {
+  func exchange(_ replica: Replica, _ hub: HubConnection) throws {
     if let delta = replica.delta(since: try hub.version(of: scope)) {
       _ = try hub.apply(delta, in: scope)
     }
