@@ -129,7 +129,7 @@ extension UndoRows {
     for content in new.joined() {
       rows.append(try write(content, on: connection))
     }
-    history.markStored()
+    history.recordStored()
   }
 
   /// A row, and its body if it must be written.

@@ -237,7 +237,8 @@ extension UndoSums {
   }
 
   /// Returns whether the amounts that a device added are not canceled.
-  fileprivate func contains(_ sums: UndoStep.Sums, by device: DeviceID) -> Bool {
+  fileprivate func contains(_ sums: UndoStep.Sums, by device: DeviceID) -> Bool
+  {
     (decisions[device] ?? Cancellation()).canceled < sums.first
   }
 }

@@ -39,7 +39,7 @@ public struct UndoHistory: Hashable, Sendable {
   public init() {}
 
   /// Creates a history of steps, without those that no save can have.
-  package init(done: [UndoStep], undone: [UndoStep]) {
+  init(done: [UndoStep], undone: [UndoStep]) {
     func stack(_ steps: [UndoStep]) -> UndoStack {
       let entries = steps.filter { $0.changes.allSatisfy(\.isOfField) }
         .compactMap { Entry($0) }
@@ -88,11 +88,6 @@ public struct UndoHistory: Hashable, Sendable {
 
   /// The undo that is undone next, or `nil` if no save can be redone.
   package var redo: UndoStep? { undone.last?.step }
-
-  /// The saves that can be undone, and those that can be redone.
-  package var saves: (done: [UndoStep], undone: [UndoStep]) {
-    (done.saves, undone.saves)
-  }
 
   /// Adds a save.
   ///
@@ -165,26 +160,26 @@ extension UndoHistory {
   /// Records that a store has every step.
   ///
   /// The steps stay in memory only if a save was undone.
-  package mutating func markStored() {
-    mark { _ in true }
+  package mutating func recordStored() {
+    setStored { _ in true }
     if done.isIndexed || undone.isIndexed { return }
     done.unload()
     undone.unload()
   }
 
   /// Records which steps a store has, if it has those of `stored`.
-  mutating func markStored(asIn stored: UndoHistory) {
+  mutating func recordStored(asIn stored: UndoHistory) {
     var known: [Dot: Entry] = [:]
     for entry in stored.done.entries + stored.undone.entries
     where entry.isStored {
       known[entry.dot] = entry
     }
-    mark { known[$0.dot] == $0 }
+    setStored { known[$0.dot] == $0 }
   }
 
-  private mutating func mark(_ isStored: (Entry) -> Bool) {
-    done.mark(isStored)
-    undone.mark(isStored)
+  private mutating func setStored(_ isStored: (Entry) -> Bool) {
+    done.setStored(isStored)
+    undone.setStored(isStored)
   }
 }
 

@@ -209,7 +209,7 @@ extension UndoStack {
   }
 
   /// Sets whether a store has each step exactly as it is.
-  mutating func mark(_ isStored: (UndoHistory.Entry) -> Bool) {
+  mutating func setStored(_ isStored: (UndoHistory.Entry) -> Bool) {
     for i in entries.indices { entries[i].isStored = isStored(entries[i]) }
   }
 }

@@ -17,7 +17,7 @@ public struct UndoStep: Hashable, Codable, Sendable {
   package var name: String?
   /// The save that this one undid, or `nil` if it is not an undo.
   var undone: Dot?
-  /// The changes, sorted by location, unless the app decoded others.
+  /// The changes, sorted by location except in a forged step.
   var changes: [Change] = []
 }
 
@@ -130,8 +130,9 @@ extension UndoStep.Change {
     }
   }
 
-  /// Whether the content fits the field. The app may have decoded other
-  /// content.
+  /// Whether the content fits the field.
+  ///
+  /// It may not fit in a step that the app decodes.
   var isOfField: Bool {
     guard let kind = location.field?.kind else {
       if case .existence = content { return location.element == nil }

@@ -106,19 +106,17 @@ import Testing
       guard case .sums(let sums) = change.content else {
         return #expect(Bool(false))
       }
-      let decision = sums.decisions[0]
-      let (decided, sum) = (decision.after.decided, decision.after.sum)
+      let (device, after) = (sums.decisions[0].device, sums.decisions[0].after)
+      let (decided, sum) = (after.decided, after.sum)
       for before in [
-        decision.after, Cancellation(upTo: decided + 1, sum: 0),
+        after, Cancellation(upTo: decided + 1, sum: 0),
         Cancellation(decided: decided, turns: 1, canceled: decided, sum: sum),
         Cancellation(upTo: .max, sum: .max),
       ] {
         change.content = .sums(
           .init(
             first: sums.first, amounts: [],
-            decisions: [
-              .init(device: decision.device, before: before, after: decision.after)
-            ]))
+            decisions: [.init(device: device, before: before, after: after)]))
         try expectLeft(change)
       }
     }

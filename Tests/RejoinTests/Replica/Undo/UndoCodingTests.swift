@@ -115,10 +115,9 @@ import Testing
       #expect(try relaunched(history) == history)
     }
     let concurrent = try #require(editBesideOthers().undo)
-    let others = concurrent.changes.map { change in
-      if case .writes(let writes) = change.content { writes.others.count } else {
-        0
-      }
+    let others = concurrent.changes.map { change -> Int in
+      guard case .writes(let writes) = change.content else { return 0 }
+      return writes.others.count
     }
     #expect(others.sorted() == [0, 2])
     #expect(try relaunched(concurrent) == concurrent)
@@ -133,7 +132,7 @@ import Testing
     for i in 0..<UndoHistory.limit {
       try phone.save(undoable: "\(i)") { $0[Sailor.self, "ada"].name = "\(i)" }
     }
-    let saves = phone.undoHistory.saves.done
+    let saves = phone.undoHistory.done.saves
     let long = UndoHistory(done: saves + saves, undone: [])
     #expect(long == phone.undoHistory)
   }
