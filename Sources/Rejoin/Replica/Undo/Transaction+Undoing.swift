@@ -66,10 +66,9 @@ extension Replica {
   package func reversals(
     of undo: UndoStep
   ) -> [RecordID: [FieldKey: FieldReversal]] {
-    Dictionary(grouping: undo.changes) { $0.location.record }
-      .reduce(into: [:]) { reversals, record in
-        reversals[record.key] = reversal(of: record.value, in: record.key)
-      }
+    let records = Dictionary(grouping: undo.changes) { $0.location.record }
+    return Dictionary(
+      uniqueKeysWithValues: records.map { ($0, reversal(of: $1, in: $0)) })
   }
 
   private func reversal(
@@ -95,12 +94,14 @@ extension Replica {
           of: change.location, at: position, deletion: rule),
         in: current.field(key, at: position), as: device)
     }
-    let existence = fields[.existence]
-    fields[.existence]?.covered = existence?.covered.map(current.known)
+    if let covered = fields[.existence]?.covered {
+      fields[.existence]?.covered = current.known(covered)
+    }
     // If updates win, an edit would restore a deleted record. If deletions win,
     // it changes what the record hides, but a purge drops that.
+    let isExistenceLeft = fields[.existence]?.isEmpty ?? true
     let isHidden =
-      existence?.isEmpty ?? true && !exists(id)
+      isExistenceLeft && !exists(id)
       && (rule != .deleteWins || isPurged(id))
     for key in fields.keys {
       if isHidden, key != .existence {
