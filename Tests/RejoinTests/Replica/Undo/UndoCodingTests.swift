@@ -54,7 +54,7 @@ import Testing
   }
 
   /// Writes a field concurrently with two other devices.
-  private func editBesideOthers() throws -> SaveReport {
+  private func editConcurrently() throws -> SaveReport {
     let shown = phone.recordForEditing(ada)[Sailor().name.key]
     let tablet = Replica.empty(3)
     for (replica, name) in [(watch, "Countess"), (tablet, "Byron")] {
@@ -114,7 +114,7 @@ import Testing
       history.append(try phone.undo(undo))
       #expect(try relaunched(history) == history)
     }
-    let concurrent = try #require(editBesideOthers().undo)
+    let concurrent = try #require(editConcurrently().undo)
     let others = concurrent.changes.map { change -> Int in
       guard case .writes(let writes) = change.content else { return 0 }
       return writes.others.count
