@@ -55,7 +55,7 @@ public final class Replica: ReadableReplica {
     get { loadUndoHistory() ? history : UndoHistory() }
     set {
       var new = newValue
-      new.markStored(asIn: history)
+      new.recordStored(asIn: history)
       (history, hasChangedUndoHistory) = (new, true)
     }
   }

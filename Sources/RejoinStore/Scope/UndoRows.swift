@@ -46,13 +46,13 @@ struct UndoRows {
   var history: UndoHistory {
     let dots = Set(rows.compactMap(\.save?.dot))
     guard dots.count == rows.count else { return UndoHistory() }
-    func entries(undone: Bool) -> [UndoEntry] {
+    func saves(undone: Bool) -> [(Dot, String?)] {
       rows.filter { $0.isUndone == undone }.compactMap { row in
-        row.save.map { UndoEntry(stored: $0.dot, name: $0.name) }
+        row.save.map { ($0.dot, $0.name) }
       }
     }
     return UndoHistory(
-      done: entries(undone: false), undone: entries(undone: true))
+      storedDone: saves(undone: false), undone: saves(undone: true))
   }
 
   /// Returns whether a history has lost saves because of damaged rows.
@@ -129,7 +129,7 @@ extension UndoRows {
     for content in new.joined() {
       rows.append(try write(content, on: connection))
     }
-    history.markStored()
+    history.recordStored()
   }
 
   /// A row, and its body if it must be written.

@@ -48,11 +48,11 @@ extension OracleReplica {
 
   /// Checks that an undo does not restore a purged record.
   func checkExistence(
-    after undoings: [RecordID: Transaction.Undoing]
+    after undo: UndoneSave
   ) throws(ScriptMismatch) {
-    for (id, undoing) in undoings where isPurged(id) {
-      let isRestored =
-        undoing.retractions[.existence] != nil && undoing.mark != false
+    for (id, fields) in undo.reversals where isPurged(id) {
+      let existence = fields[.existence]
+      let isRestored = existence?.retraction != nil && existence?.mark != false
       try agree("an undo restores \(id), which is purged", isRestored, false)
     }
   }

@@ -95,12 +95,14 @@ extension OracleReplica {
   mutating func save(_ undo: UndoneSave, now: Int64) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
     var undone: Int?
-    for (id, undoing) in undo.undoings {
+    for (id, fields) in undo.reversals {
+      let existence = fields[.existence]
       var record = OraclePending(
-        mark: undoing.mark.map { $0 ? .touch : .deletion },
-        verbs: undoing.edits.mapValues { [$0] },
-        covered: undoing.covered, isFinal: undoing.isFinal)
-      for (key, retraction) in undoing.retractions {
+        mark: existence?.mark.map { $0 ? .touch : .deletion },
+        verbs: fields.compactMapValues { $0.edit.map { [$0] } },
+        covered: existence?.covered, isFinal: existence?.isFinal ?? false)
+      for (key, reversal) in fields {
+        guard let retraction = reversal.retraction else { continue }
         let location = FieldLocation(record: id, field: key)
         record.verbs[key, default: []] += []
         record.shown[key] =

@@ -152,15 +152,15 @@ extension TestedLibrary {
       return UndoneSave()
     }
     hand.now = now
-    let undoings = Transaction(undoing: undo, on: replica).undoings
+    let reversals = replica.reversals(of: undo)
     let before = history
     switch again ? try replica.redo() : try replica.undo() {
     case .done(let report):
-      return UndoneSave(of: undo.dot, undoings, at: report.dot)
+      return UndoneSave(of: undo.dot, reversals, at: report.dot)
     case .prevented(let fields):
       try agree("a prevented undo keeps the history", history, before)
       try agree("a prevented undo names fields", fields.isEmpty, false)
-      return UndoneSave(of: undo.dot, undoings, at: nil)
+      return UndoneSave(of: undo.dot, reversals, at: nil)
     case .nothing:
       throw ScriptMismatch("nothing is undone, although a save can be")
     }

@@ -293,16 +293,19 @@ public struct UndoneSave {
   public let dot: Dot?
   /// The save that was undone, or `nil` for an empty history.
   let undone: Dot?
-  /// The changes of the undo, by record.
-  let undoings: [RecordID: Transaction.Undoing]
+  /// The fields that the undo changes, by record.
+  let reversals: [RecordID: [FieldKey: FieldReversal]]
 
   /// Creates a result for an empty history.
-  public init() { (dot, undone, undoings) = (nil, nil, [:]) }
+  public init() { (dot, undone, reversals) = (nil, nil, [:]) }
 
   init(
-    of undone: Dot?, _ undoings: [RecordID: Transaction.Undoing], at dot: Dot?
+    of undone: Dot?, _ reversals: [RecordID: [FieldKey: FieldReversal]],
+    at dot: Dot?
   ) {
-    (self.dot, self.undone, self.undoings) = (dot, undone, undoings)
+    (self.dot, self.undone) = (dot, undone)
+    self.reversals = reversals.mapValues { $0.filter { !$1.isEmpty } }
+      .filter { !$1.isEmpty }
   }
 }
 

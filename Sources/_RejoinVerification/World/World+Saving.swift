@@ -196,7 +196,7 @@ extension World {
     } expecting: {
       $0.save(undone, now: now)
     }
-    try before.checkExistence(after: undone.undoings)
+    try before.checkExistence(after: undone)
     if undone.dot != nil {
       counts.undoings += lateSave(of: i, since: peers[i].lastSaved)
     }

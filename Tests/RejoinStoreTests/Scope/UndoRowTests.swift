@@ -218,12 +218,12 @@ import Testing
         transaction[Note.self, "1"].title = "Milk"
       }
       let step = try #require(report.undo)
-      let done = replica.undoHistory.saves.done
+      let done = replica.undoHistory.done.saves
       replica.undoHistory = UndoHistory(done: done + [step], undone: [])
     }
     let again = try open(path, token: tokenStorage)
     #expect(again.replica.undoHistory == scope.replica.undoHistory)
     #expect(
-      again.replica.undoHistory.saves.done.map(\.name) == ["", nil])
+      again.replica.undoHistory.done.saves.map(\.name) == ["", nil])
   }
 }

@@ -199,8 +199,9 @@ import Testing
     for title in ["Milk", "Bread"] { try await rename(title, in: store) }
     try await store.undo()
     let moved = try await store.withReplica { replica in
-      let (done, undone) = replica.undoHistory.saves
-      replica.undoHistory = UndoHistory(done: done + undone, undone: [])
+      let history = replica.undoHistory
+      replica.undoHistory = UndoHistory(
+        done: history.done.saves + history.undone.saves, undone: [])
       return replica.undoHistory
     }
     try await store.close()

@@ -96,7 +96,7 @@ import _RejoinVerification
 
   /// Decoding refuses a changed undo, or any replica can undo it.
   @Test func undoOfChangedJSONKeepsReplicasSound() throws {
-    var (refused, undone, left) = (0, 0, 0)
+    var (undone, left) = (0, 0)
     for seed in UndoLawTests.seeds {
       let past = UndoPast(seed)
       let lacking = laws.copy(past.other)
@@ -111,7 +111,6 @@ import _RejoinVerification
         for _ in 0...random.number(below: 2) { mutation.mutate(&tree, &random) }
         let undo: UndoStep
         do { undo = try decoded(json(tree)) } catch is DecodingError {
-          refused += 1
           continue
         }
         let comment: Comment = "seed \(seed), change \(number)"
@@ -122,7 +121,7 @@ import _RejoinVerification
         }
       }
     }
-    #expect(refused > 1000 && undone > 1000 && left > 1000)
+    #expect(undone > 1000 && left > 1000)
   }
 
   /// Decoding refuses changed bytes, or they are the canonical form of a step

@@ -11,7 +11,7 @@ struct UndoMutation {
   /// The changes of all saves.
   private let changes: [JSONTree]
 
-  private static let contents = ["siblings", "sums", "existence"]
+  private static let contents = ["writes", "sums", "existence"]
   private static let texts: [JSONTree] = [
     .text("0"), .text("-1"), .text("\(WideInt.max)"), .text("\(WideInt.min)"),
   ]
@@ -39,17 +39,18 @@ struct UndoMutation {
     switch random.number(below: 4) {
     case 0:
       let key = random.pick(["element", "element", "field", "save"])
-      change[key] = random.chance(percent: 30) ? nil : other[key]
-    case 1:
-      for key in Self.contents where random.chance(percent: 70) {
+      if key == "save" {
         change[key] = other[key]
+      } else {
+        change["location"]?[key] =
+          random.chance(percent: 30) ? nil : other["location"]?[key]
       }
+    case 1: change["content"] = other["content"]
     default:
       for key in Self.contents {
-        if var content = change[key] {
-          mutateContent(&content, &random)
-          change[key] = content
-        }
+        guard var content = change["content"]?[key]?["_0"] else { continue }
+        mutateContent(&content, &random)
+        change["content"]?[key]?["_0"] = content
       }
     }
   }
@@ -61,7 +62,7 @@ struct UndoMutation {
     case 0: content["before"] = nil
     case 1: content["isThere"]?.mutate(with: pool, &random)
     case 2:
-      for key in ["beside", "decisions", "amounts"] where content[key] != nil {
+      for key in ["others", "decisions", "amounts"] where content[key] != nil {
         if random.chance(percent: 50) { content[key] = .list([]) }
       }
     default:

@@ -74,28 +74,15 @@ extension Replica {
   /// Commits a transaction, and records how to undo it if it is undoable.
   func commit(_ transaction: Transaction) throws(SaveError) -> SaveReport {
     transaction.forgetPulls()
-    guard transaction.isUndoable else { return try execute(transaction) }
-    let before = PlacesBefore(transaction)
-    var report = try execute(transaction)
-    report.undo = before.changes(to: current, by: report.dot)
-    report.unrevertedFields = transaction.left
-    if let name = transaction.undoName {
-      report.undo?.name = name
-      // Another save adds itself and needs no other step.
-      if report.undo?.undone != nil { loadUndoHistory() }
-      history.append(report)
-      hasChangedUndoHistory = true
-    }
-    return report
+    return transaction.isUndoable
+      ? try commitUndoable(transaction) : try execute(transaction)
   }
 
   /// Commits a transaction.
   ///
   /// Errors are detected first, on copies. No record changes before the call of
   /// the other `commit`.
-  private func execute(_ transaction: Transaction) throws(SaveError)
-    -> SaveReport
-  {
+  func execute(_ transaction: Transaction) throws(SaveError) -> SaveReport {
     transaction._checkInvariants()
     if let failure = transaction.failure { throw failure }
     guard !transaction.pending.isEmpty else { return SaveReport() }

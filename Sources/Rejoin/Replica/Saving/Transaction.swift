@@ -376,7 +376,7 @@ extension Transaction {
           "the contents of \(id) are dropped without a mark")
         precondition(
           record.retractions.isEmpty || !record.drops,
-          "an undoing drops the contents of \(id)")
+          "an undo drops the contents of \(id)")
       }
     }
   #else

@@ -2,54 +2,19 @@
 
 extension Transaction {
   /// Creates a save that undoes an earlier one.
-  package convenience init(undoing undo: UndoStep, on replica: Replica) {
+  convenience init(undoing undo: UndoStep, on replica: Replica) {
     self.init(replica)
     isUndoable = true
     undone = undo.dot
-    let records = Dictionary(grouping: undo.changes, by: \.0.record)
-    for (id, changes) in records.sorted(by: { $0.key < $1.key }) {
-      revert(changes, of: id)
+    let records = replica.reversals(of: undo).sorted { $0.key < $1.key }
+    for (id, fields) in records {
+      for (key, field) in fields {
+        if field.isLeft { left.append(.init(record: id, field: key)) }
+        stage(field, of: key, in: id)
+      }
+      listSets(hiding: fields, of: id)
     }
     left.sort { ($0.record, $0.field) < ($1.record, $1.field) }
-  }
-
-  private func revert(
-    _ changes: [(UndoStep.Place, UndoStep.Change)], of id: RecordID
-  ) {
-    // A decoded undo can come from any source and must not enroll or retire
-    // devices, so the library's own records stay. The exception is the memory
-    // of a pull, which a save drops when it creates the row's record again.
-    let isMemory = id.entity == BuiltIn.pulled
-    let rule =
-      isMemory ? .updateWins : replica.schema.declaredDeletion(of: id.entity)
-    var fields: [FieldKey: FieldUndoing] = [:]
-    for (place, change) in changes {
-      // A restored backup, or another replica, may lack the save.
-      guard let rule, replica.current.holds(change.save) else {
-        fields[place.field, default: FieldUndoing()].isLeft = true
-        continue
-      }
-      let found = replica.current.find(place)
-      let now = replica.current.content(of: found, deletion: rule)
-      fields[place.field, default: FieldUndoing()]
-        .take(
-          change, of: place.element, from: now,
-          in: replica.current.field(at: found), as: replica.device)
-    }
-    // If updates win, an edit would restore a deleted record. If deletions win,
-    // it changes what the record hides, but a purge drops that.
-    let isMarkLeft = fields[.existence]?.isEmpty ?? true
-    let isHidden =
-      isMarkLeft && !replica.exists(id)
-      && (rule != .deleteWins || replica.isPurged(id))
-    for (key, field) in fields {
-      let isLeft = isHidden && key != .existence
-      if field.isLeft || isLeft, !isMemory {
-        left.append(.init(record: id, field: key))
-      }
-      if !isLeft { stage(field, of: key, in: id) }
-    }
-    if !isHidden { listSets(hiding: fields, of: id) }
   }
 
   /// Lists the sets that hide what the undo returns to an older field.
@@ -57,7 +22,7 @@ extension Transaction {
   /// A set shows an older field only until a save edits the set. An undo of that
   /// save returns the elements itself.
   private func listSets(
-    hiding fields: [FieldKey: FieldUndoing], of id: RecordID
+    hiding fields: [FieldKey: FieldReversal], of id: RecordID
   ) {
     guard let undone else { return }
     let definition = replica.schema[id.entity]
@@ -78,7 +43,7 @@ extension Transaction {
   }
 
   private func stage(
-    _ field: FieldUndoing, of key: FieldKey, in id: RecordID
+    _ field: FieldReversal, of key: FieldKey, in id: RecordID
   ) {
     if field.isEmpty { return }
     let name = replica.current.names.intern(key)
@@ -86,45 +51,65 @@ extension Transaction {
       record.retractions[name] = field.retraction
       if let edit = field.edit {
         // The save has no other edit of this field, so this cannot overflow.
-        _ = record.add(edit.canonical, to: name, of: key.kind)
+        _ = record.add(edit, to: name, of: key.kind)
       }
       guard key == .existence else { return }
       record.mark = field.mark.map { $0 ? .alive : .deletion }
-      record.covered = field.covered.map(replica.current.known)
+      record.covered = field.covered
       record.isFinal = field.isFinal
     }
   }
 }
 
-extension Transaction {
-  /// The effect of an undo on one record, for callers that check it.
-  package struct Undoing: Sendable {
-    /// The mark that the undo writes, or `nil` without a mark.
-    package let mark: Bool?
-    /// The saves that a deletion covers in addition to itself.
-    package let covered: VectorClock?
-    /// Whether the deletion cannot be undone.
-    package let isFinal: Bool
-    package let edits: [FieldKey: FieldEdit]
-    package let retractions: [FieldKey: Retraction]
+extension Replica {
+  /// Returns the changes that undo a save.
+  package func reversals(
+    of undo: UndoStep
+  ) -> [RecordID: [FieldKey: FieldReversal]] {
+    let records = Dictionary(grouping: undo.changes) { $0.location.record }
+    return Dictionary(
+      uniqueKeysWithValues: records.map { ($0, reversal(of: $1, in: $0)) })
   }
 
-  /// The effect of the undo on each record.
-  package var undoings: [RecordID: Undoing] {
-    let names = replica.current.names
-    var result: [RecordID: Undoing] = [:]
-    for entry in pending.entries {
-      let record = entry.content
-      result[entry.key] = Undoing(
-        mark: record.mark.map { $0 == .alive }, covered: record.covered,
-        isFinal: record.isFinal,
-        edits: Dictionary(
-          uniqueKeysWithValues: record.edits(named: names)
-            .map { ($0.key, $0.edit) }),
-        retractions: Dictionary(
-          uniqueKeysWithValues: record.retractions.map { (names[$0], $1) }))
+  private func reversal(
+    of changes: [UndoStep.Change], in id: RecordID
+  ) -> [FieldKey: FieldReversal] {
+    // A decoded undo can come from any source and must not enroll or retire
+    // devices, so the library's own records stay. The exception is the memory
+    // of a pull, which a save drops when it creates the row's record again.
+    let isMemory = id.entity == BuiltIn.pulled
+    let rule = isMemory ? .updateWins : schema.declaredDeletion(of: id.entity)
+    var fields: [FieldKey: FieldReversal] = [:]
+    for change in changes {
+      let key = change.location.key
+      // A restored backup, or another replica, may lack the save.
+      guard let rule, change.isOfField, current.holds(change.save) else {
+        fields[key, default: FieldReversal()].isLeft = true
+        continue
+      }
+      let position = current.position(of: change.location)
+      fields[key, default: FieldReversal()].revert(
+        change,
+        from: current.content(
+          of: change.location, at: position, deletion: rule),
+        in: current.field(key, at: position), as: device)
     }
-    return result
+    if let covered = fields[.existence]?.covered {
+      fields[.existence]?.covered = current.known(covered)
+    }
+    // If updates win, an edit would restore a deleted record. If deletions win,
+    // it changes what the record hides, but a purge drops that.
+    let isExistenceLeft = fields[.existence]?.isEmpty ?? true
+    let isHidden =
+      isExistenceLeft && !exists(id)
+      && (rule != .deleteWins || isPurged(id))
+    for key in fields.keys {
+      if isHidden, key != .existence {
+        fields[key] = FieldReversal(isLeft: true)
+      }
+      if isMemory { fields[key]?.isLeft = false }
+    }
+    return fields
   }
 }
 
@@ -148,6 +133,7 @@ extension ReplicaState {
   fileprivate func holds(_ save: UndoStep.Point) -> Bool {
     let (device, n) = (save.dot.device, save.dot.sequence)
     let last = version[device]
+    if n == 0 { return false }
     if n >= last.sequence {
       return n == last.sequence && save.digest == last.digest
     }

@@ -31,26 +31,32 @@ public struct UndoHistory: Hashable, Sendable {
   public static let limit = 100
 
   /// The saves that can be undone.
-  ///
-  /// Each has changes.
   private(set) var done = UndoStack()
   /// The saves that can be redone.
-  ///
-  /// Each has changes and undid another save.
   private(set) var undone = UndoStack()
 
   /// Creates an empty history.
   public init() {}
 
-  package init(done: [UndoStep], undone: [UndoStep]) {
-    self.init(
-      done: done.compactMap(UndoEntry.init),
-      undone: undone.compactMap(UndoEntry.init))
+  /// Creates a history of steps, without those that no save can have.
+  init(done: [UndoStep], undone: [UndoStep]) {
+    func stack(_ steps: [UndoStep]) -> UndoStack {
+      let entries = steps.filter { $0.changes.allSatisfy(\.isOfField) }
+        .compactMap { Entry($0) }
+      return UndoStack(entries.suffix(Self.limit))
+    }
+    (self.done, self.undone) = (stack(done), stack(undone))
   }
 
-  package init(done: [UndoEntry], undone: [UndoEntry]) {
-    self.done = UndoStack(done.suffix(Self.limit))
-    self.undone = UndoStack(undone.suffix(Self.limit))
+  /// Creates a history of saves whose steps a store has.
+  package init(
+    storedDone done: [(dot: Dot, name: String?)],
+    undone: [(dot: Dot, name: String?)]
+  ) {
+    func stack(_ saves: [(dot: Dot, name: String?)]) -> UndoStack {
+      UndoStack(saves.suffix(Self.limit).map { Entry(stored: $0.dot, $0.name) })
+    }
+    (self.done, self.undone) = (stack(done), stack(undone))
   }
 
   /// The name of the save that is undone next, or `nil` if no save can be
@@ -83,11 +89,6 @@ public struct UndoHistory: Hashable, Sendable {
   /// The undo that is undone next, or `nil` if no save can be redone.
   package var redo: UndoStep? { undone.last?.step }
 
-  /// The saves that can be undone, and those that can be redone.
-  package var saves: (done: [UndoStep], undone: [UndoStep]) {
-    (done.saves, undone.saves)
-  }
-
   /// Adds a save.
   ///
   /// If the save undoes ``undo`` or ``redo``, that step moves to the other
@@ -99,14 +100,14 @@ public struct UndoHistory: Hashable, Sendable {
   /// - Complexity: O(*c*), where *c* is the number of changes of the save. If
   ///   the save undoes one that canceled a counter or a ledger, or superseded
   ///   writes of other devices, O(*c* · *n*), where *n* is the number of saves
-  ///   in the history that changed the same places. Each of them may have to
-  ///   follow the restored content. The first undo also lists the places of all
-  ///   saves in the history.
+  ///   in the history that changed the same locations. Each of them may have
+  ///   to follow the restored content. The first undo also lists the locations
+  ///   of all saves in the history.
   package mutating func append(_ report: SaveReport) {
     guard let save = report.undo else { return }
     let isEmpty = save.changes.isEmpty
     if isEmpty, !report.unrevertedFields.isEmpty { return }
-    let entry = isEmpty ? nil : UndoEntry(save)
+    let entry = isEmpty ? nil : Entry(save)
     if let dot = save.undone, dot == done.last?.dot {
       done.removeLast(undoneBy: save)
       if let entry { undone.append(entry) }
@@ -119,7 +120,7 @@ public struct UndoHistory: Hashable, Sendable {
     }
   }
 
-  private mutating func add(_ save: UndoEntry) {
+  private mutating func add(_ save: Entry) {
     done.append(save)
     if done.entries.count > Self.limit { done.removeFirst() }
   }
@@ -128,7 +129,7 @@ public struct UndoHistory: Hashable, Sendable {
 // The steps that a store has.
 extension UndoHistory {
   /// The saves that can be undone, and those that can be redone, loaded or not.
-  package var entries: (done: [UndoEntry], undone: [UndoEntry]) {
+  package var entries: (done: [Entry], undone: [Entry]) {
     (done.entries, undone.entries)
   }
 
@@ -159,25 +160,77 @@ extension UndoHistory {
   /// Records that a store has every step.
   ///
   /// The steps stay in memory only if a save was undone.
-  package mutating func markStored() {
-    mark { _ in true }
+  package mutating func recordStored() {
+    setStored { _ in true }
     if done.isIndexed || undone.isIndexed { return }
     done.unload()
     undone.unload()
   }
 
   /// Records which steps a store has, if it has those of `stored`.
-  mutating func markStored(asIn stored: UndoHistory) {
-    var known: [Dot: UndoEntry] = [:]
+  mutating func recordStored(asIn stored: UndoHistory) {
+    var known: [Dot: Entry] = [:]
     for entry in stored.done.entries + stored.undone.entries
     where entry.isStored {
       known[entry.dot] = entry
     }
-    mark { known[$0.dot] == $0 }
+    setStored { known[$0.dot] == $0 }
   }
 
-  private mutating func mark(_ isStored: (UndoEntry) -> Bool) {
-    done.mark(isStored)
-    undone.mark(isStored)
+  private mutating func setStored(_ isStored: (Entry) -> Bool) {
+    done.setStored(isStored)
+    undone.setStored(isStored)
+  }
+}
+
+extension UndoHistory {
+  /// A save in an undo history.
+  package struct Entry: Sendable {
+    package let dot: Dot
+    /// The name for the menu, or `nil` without one.
+    package let name: String?
+    /// The changes of the save, or `nil` until they are loaded from a store.
+    package internal(set) var step: UndoStep?
+    /// Whether a store has this step exactly as it is.
+    package internal(set) var isStored = false
+
+    /// Creates the entry of a step, or returns `nil` if the step has no save.
+    init?(_ step: UndoStep) {
+      guard let dot = step.dot, dot.sequence > 0 else { return nil }
+      (self.dot, name, self.step) = (dot, step.name, step)
+    }
+
+    /// Creates the entry of a save whose step a store has.
+    init(stored dot: Dot, _ name: String?) {
+      (self.dot, self.name, isStored) = (dot, name, true)
+    }
+  }
+}
+
+extension UndoHistory.Entry: Hashable {
+  // A history is the same whether or not a store has it.
+  package static func == (a: UndoHistory.Entry, b: UndoHistory.Entry) -> Bool {
+    a.dot == b.dot && a.name == b.name && a.step == b.step
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(dot)
+    hasher.combine(name)
+    hasher.combine(step)
+  }
+}
+
+extension UndoHistory: Codable {
+  private struct Saves: Codable { let done, undone: [UndoStep] }
+
+  /// Encodes the saves that can be undone, and those that can be redone.
+  public func encode(to encoder: any Encoder) throws {
+    try Saves(done: done.saves, undone: undone.saves).encode(to: encoder)
+  }
+
+  /// Decodes the saves that can be undone, and those that can be redone.
+  public init(from decoder: any Decoder) throws {
+    let saves = try Saves(from: decoder)
+    self.init(done: saves.done, undone: saves.undone)
   }
 }

@@ -3,17 +3,17 @@
 /// Saves that are undone in reverse order.
 struct UndoStack: Sendable {
   /// The saves, the last one at the end.
-  private(set) var entries: [UndoEntry] = []
+  private(set) var entries: [UndoHistory.Entry] = []
   /// The number of saves that were removed from the start.
   private var removed = 0
-  /// The numbers of the saves that changed each place, in order, or `nil` until
-  /// an undo needs them.
+  /// The numbers of the saves that changed each location, in order, or `nil`
+  /// until an undo needs them.
   ///
   /// A number is the save's index before the removal of any save.
-  private var indices: [UndoStep.Place: [Int]]?
+  private var indices: [UndoStep.Location: [Int]]?
 
   /// Creates a stack of saves, the last one at the end.
-  init(_ entries: some Sequence<UndoEntry> = []) {
+  init(_ entries: some Sequence<UndoHistory.Entry> = []) {
     self.entries = Array(entries)
   }
 
@@ -21,12 +21,12 @@ struct UndoStack: Sendable {
   var saves: [UndoStep] { entries.compactMap(\.step) }
 
   /// The save that is undone first, or `nil` if the stack is empty.
-  var last: UndoEntry? { entries.last }
+  var last: UndoHistory.Entry? { entries.last }
 
   /// Adds a save that is undone before the others.
-  mutating func append(_ save: UndoEntry) {
-    for place in places(of: save) {
-      indices?[place, default: []].append(removed + entries.count)
+  mutating func append(_ save: UndoHistory.Entry) {
+    for location in locations(of: save) {
+      indices?[location, default: []].append(removed + entries.count)
     }
     entries.append(save)
     _checkInvariants()
@@ -34,9 +34,9 @@ struct UndoStack: Sendable {
 
   /// Removes the save that would be undone last.
   mutating func removeFirst() {
-    for place in places(of: entries.removeFirst()) {
-      indices?[place]?.removeFirst()
-      if indices?[place]?.isEmpty == true { indices?[place] = nil }
+    for location in locations(of: entries.removeFirst()) {
+      indices?[location]?.removeFirst()
+      if indices?[location]?.isEmpty == true { indices?[location] = nil }
     }
     removed += 1
     _checkInvariants()
@@ -44,32 +44,35 @@ struct UndoStack: Sendable {
 
   /// Removes the save that would be undone first.
   mutating func removeLast() {
-    for place in places(of: entries.removeLast()) {
-      indices?[place]?.removeLast()
-      if indices?[place]?.isEmpty == true { indices?[place] = nil }
+    for location in locations(of: entries.removeLast()) {
+      indices?[location]?.removeLast()
+      if indices?[location]?.isEmpty == true { indices?[location] = nil }
     }
     _checkInvariants()
   }
 
-  /// Returns the places that `indices` lists for a save.
-  private func places(of save: UndoEntry) -> [UndoStep.Place] {
-    indices == nil ? [] : save.step?.changes.keys ?? []
+  /// Returns the locations that `indices` lists for a save.
+  private func locations(of save: UndoHistory.Entry) -> [UndoStep.Location] {
+    indices == nil ? [] : save.step?.changes.map(\.location) ?? []
   }
 
-  /// Returns the indices of the saves that changed a place, in order.
-  private func indices(of place: UndoStep.Place) -> [Int] {
-    (indices?[place] ?? []).map { $0 - removed }
+  /// Returns the indices of the saves that changed a location, in order.
+  private func indices(of location: UndoStep.Location) -> [Int] {
+    (indices?[location] ?? []).map { $0 - removed }
   }
 
   private mutating func createIndex() {
-    if indices != nil { return }
-    var new: [UndoStep.Place: [Int]] = [:]
+    if indices == nil { indices = listIndices() }
+  }
+
+  private func listIndices() -> [UndoStep.Location: [Int]] {
+    var list: [UndoStep.Location: [Int]] = [:]
     for (i, save) in entries.enumerated() {
-      for place in save.step?.changes.keys ?? [] {
-        new[place, default: []].append(removed + i)
+      for change in save.step?.changes ?? [] {
+        list[change.location, default: []].append(removed + i)
       }
     }
-    indices = new
+    return list
   }
 
   /// Removes the last save after `undo` undid it.
@@ -79,22 +82,21 @@ struct UndoStack: Sendable {
   ///
   /// - Complexity: O(*c* log *c* + *m* log *n*), where *c* is the number of
   ///   changes of the last save. *m* is the number of earlier changes of a
-  ///   counter or a ledger that it canceled, or of a place where it superseded
-  ///   a write of another device. *n* is the number of changes of their saves.
-  ///   The first call takes the time to list the places of all saves.
+  ///   counter or a ledger that it canceled, or of a location where it
+  ///   superseded a write of another device. *n* is the number of changes of
+  ///   their saves. The first call takes the time to list the locations of all
+  ///   saves.
   mutating func removeLast(undoneBy undo: UndoStep) {
-    let changes = last?.step?.changes ?? UndoChanges()
+    let changes = last?.step?.changes ?? []
     createIndex()
     removeLast()
-    for (place, change) in changes {
-      let new = undo.changes[place]
-      switch (change.before, new?.before) {
-      case (.existence(let undone)?, _):
-        follow(change, of: undone, to: new, at: place)
-      case (.sums(_, let undone)?, .sums(_, let turned)?):
-        follow(undone, to: turned, at: place)
-      default:
-        if let new, new.isThere { follow(change, to: new, at: place) }
+    for change in changes {
+      let new = undo.changes.index(of: change.location).map { undo.changes[$0] }
+      switch (change.content, new?.content) {
+      case (.existence(let undone), _): follow(change, of: undone, to: new)
+      case (.sums(let undone), .sums(let turned)?):
+        follow(undone.decisions, to: turned.decisions, at: change.location)
+      default: if let new, new.dot != nil { follow(change, to: new) }
       }
     }
     _checkInvariants()
@@ -102,23 +104,23 @@ struct UndoStack: Sendable {
 
   private mutating func follow(
     _ change: UndoStep.Change, of undone: UndoStep.Existence,
-    to new: UndoStep.Change?, at place: UndoStep.Place
+    to new: UndoStep.Change?
   ) {
     var undo: UndoStep.Existence?
-    if case .existence(let existence)? = new?.before { undo = existence }
+    if case .existence(let existence)? = new?.content { undo = existence }
     let device = change.save.dot.device
-    for i in indices(of: place) {
-      // Numbers of different devices cannot be compared.
-      guard let own = self.change(i, at: place), own.save.dot.device == device,
-        new.map({ $0.save.dot.device == device }) ?? true,
-        case .existence(let existence)? = own.before
-      else { continue }
-      edit(i, at: place) {
-        $0.before = .existence(existence.following(undone, undo))
-      }
-      // The undo writes the deletion of this save again.
-      if let new, undo?.isDeletion == true, change.supersedes(own) {
-        edit(i, at: place) { $0.save = new.save }
+    for i in indices(of: change.location) {
+      edit(i, at: change.location) { own in
+        // Numbers of different devices cannot be compared.
+        guard own.save.dot.device == device,
+          new.map({ $0.save.dot.device == device }) ?? true,
+          case .existence(let existence) = own.content
+        else { return }
+        // The undo writes the deletion of this save again.
+        if let new, undo?.isDeletion == true, change.supersedes(own) {
+          own.save = new.save
+        }
+        own.content = .existence(existence.following(undone, undo))
       }
     }
   }
@@ -126,58 +128,56 @@ struct UndoStack: Sendable {
   /// Records that an undo turned decisions back to those that earlier saves
   /// left.
   private mutating func follow(
-    _ undone: [DeviceID: UndoStep.Decision],
-    to turned: [DeviceID: UndoStep.Decision], at place: UndoStep.Place
+    _ undone: [UndoStep.Decision], to turned: [UndoStep.Decision],
+    at location: UndoStep.Location
   ) {
     if turned.isEmpty { return }
-    for i in indices(of: place) {
-      guard case .sums(let amounts, var own)? = change(i, at: place)?.before
-      else { continue }
-      for (device, turn) in turned
-      where own[device]?.after == undone[device]?.before {
-        own[device]?.after = turn.after
+    for i in indices(of: location) {
+      edit(i, at: location) { own in
+        guard case .sums(var sums) = own.content else { return }
+        for turn in turned {
+          let before = undone.first { $0.device == turn.device }?.before
+          for j in sums.decisions.indices
+          where sums.decisions[j].device == turn.device
+            && sums.decisions[j].after == before
+          {
+            sums.decisions[j].after = turn.after
+          }
+        }
+        own.content = .sums(sums)
       }
-      edit(i, at: place) { $0.before = .sums(amounts, own) }
     }
   }
 
   private mutating func follow(
-    _ change: UndoStep.Change, to new: UndoStep.Change,
-    at place: UndoStep.Place
+    _ change: UndoStep.Change, to new: UndoStep.Change
   ) {
-    for i in indices(of: place).reversed() {
-      guard let own = self.change(i, at: place), change.supersedes(own)
-      else { continue }
-      edit(i, at: place) { $0.save = new.save }
-      // Two saves never leave changes under one dot.
-      return
+    // Two saves never leave changes under one dot.
+    for i in indices(of: change.location).reversed() {
+      let isFollowed = edit(i, at: change.location) { own in
+        if change.supersedes(own) { own.save = new.save }
+      }
+      if isFollowed { return }
     }
   }
 
-  private func change(
-    _ i: Int, at place: UndoStep.Place
-  ) -> UndoStep.Change? {
-    entries[i].step?.changes[place]
-  }
-
   /// Changes the step of a save, which a store must then write again.
+  ///
+  /// - Returns: Whether the step changed.
+  @discardableResult
   private mutating func edit(
-    _ i: Int, at place: UndoStep.Place,
+    _ i: Int, at location: UndoStep.Location,
     _ body: (inout UndoStep.Change) -> Void
-  ) {
-    guard var change = self.change(i, at: place) else { return }
+  ) -> Bool {
+    guard let index = entries[i].step?.changes.index(of: location),
+      var change = entries[i].step?.changes[index]
+    else { return false }
     let old = change
     body(&change)
-    if change == old { return }
-    entries[i].step?.changes[place] = change
+    if change == old { return false }
+    entries[i].step?.changes[index] = change
     entries[i].isStored = false
-  }
-}
-
-extension UndoStep.Change {
-  /// Returns whether restoring the superseded content restores `earlier`.
-  fileprivate func supersedes(_ earlier: Self) -> Bool {
-    earlier.dot.map { $0 == superseded } ?? false
+    return true
   }
 }
 
@@ -209,7 +209,7 @@ extension UndoStack {
   }
 
   /// Sets whether a store has each step exactly as it is.
-  mutating func mark(_ isStored: (UndoEntry) -> Bool) {
+  mutating func setStored(_ isStored: (UndoHistory.Entry) -> Bool) {
     for i in entries.indices { entries[i].isStored = isStored(entries[i]) }
   }
 }
@@ -226,13 +226,8 @@ extension UndoStack {
     /// Checks that `indices` lists each change of each save once.
     func _checkInvariants() {
       guard let indices else { return }
-      var expected: [UndoStep.Place: [Int]] = [:]
-      for (i, save) in entries.enumerated() {
-        for place in save.step?.changes.keys ?? [] {
-          expected[place, default: []].append(removed + i)
-        }
-      }
-      precondition(indices == expected, "a save is not listed at its places")
+      precondition(
+        indices == listIndices(), "a save is not listed at its locations")
     }
   #else
     func _checkInvariants() {}

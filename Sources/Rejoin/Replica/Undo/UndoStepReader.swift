@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Reads an undo step from bytes.
+///
+/// An undo checks the content of each change.
 struct UndoStepReader {
   /// The items that were read, in the order of the first references to them.
   private struct Table<Item: Hashable> {
@@ -40,30 +42,14 @@ struct UndoStepReader {
   mutating func step(_ step: UndoStep) throws(WireError) -> UndoStep {
     var step = step
     if try flags(below: 2) == 1 { step.undone = try dot() }
-    let dots = (step.dot, step.undone)
-    try check { () throws(UndoFault) in
-      try UndoStep.check(dots.0, dots.1)
-    }
     let count = try bytes.count(of: 3)
-    step.changes.reserve(count)
-    var last: RecordID?
+    step.changes.reserveCapacity(count)
     for _ in 0..<count {
-      let change = try change(after: last)
-      last = change.record
-      try check { () throws(UndoFault) in try step.add(change) }
+      let last = step.changes.last?.location.record
+      step.changes.append(try change(after: last))
     }
-    try check { () throws(UndoFault) in try step.checkDot() }
     try bytes.finish()
     return step
-  }
-
-  /// Performs a check that all encoded forms share.
-  private func check(
-    _ body: () throws(UndoFault) -> Void
-  ) throws(WireError) {
-    do { try body() } catch {
-      throw bytes.error(.invalid, "a change that a save can make")
-    }
   }
 
   /// Reads a byte whose highest bits must not be set.
@@ -77,22 +63,28 @@ struct UndoStepReader {
 
   private mutating func change(
     after last: RecordID?
-  ) throws(WireError) -> CodedChange {
+  ) throws(WireError) -> UndoStep.Change {
     let head = try bytes.varint()
     let record = head & 1 == 1 ? try newRecord(after: last) : last
     guard let record else {
       throw bytes.error(.invalid, "the record of the first change")
     }
     let field = head > 1 ? try field(head >> 1 - 1) : nil
-    let hasElement = field?.kind.store.hasElements ?? false
-    let element = hasElement ? try bytes.value() : nil
-    var change = CodedChange(record, field, element, by: try save())
-    switch field?.kind {
-    case nil: change.existence = try existence()
-    case .counter?, .ledger?: change.sums = try sums()
-    default: change.siblings = try siblings()
+    var element: Value?
+    if field?.kind.store.hasElements == true {
+      element = try bytes.value()
+      try bytes.require(element != nil, .invalid, "an element")
     }
-    return change
+    let save = try save()
+    let content: UndoStep.Content =
+      switch field?.kind {
+      case nil: .existence(try existence())
+      case .counter?, .ledger?: .sums(try sums())
+      default: .writes(try writes())
+      }
+    return UndoStep.Change(
+      location: .init(record: record, field: field, element: element),
+      save: save, content: content)
   }
 
   private mutating func newRecord(
@@ -140,7 +132,9 @@ struct UndoStepReader {
   }
 
   private mutating func dots() throws(WireError) -> [Dot] {
+    let start = bytes.offset
     let count = try bytes.count(of: 2)
+    try bytes.require(count > 0, .notCanonical, "at least one dot", at: start)
     var dots: [Dot] = []
     dots.reserveCapacity(count)
     for _ in 0..<count { dots.append(try dot()) }
@@ -178,13 +172,13 @@ struct UndoStepReader {
 
 // Contents of changes.
 extension UndoStepReader {
-  private mutating func siblings() throws(WireError) -> CodedSiblings {
-    typealias Flags = SiblingsFlags
+  private mutating func writes() throws(WireError) -> UndoStep.Writes {
+    typealias Flags = WritesFlags
     let start = bytes.offset
-    let flags = try flags(below: Flags.beside << 1)
-    var before: CodedSiblings.Before?
+    let flags = try flags(below: Flags.others << 1)
+    var before: UndoStep.Before?
     if flags & Flags.before != 0 {
-      before = CodedSiblings.Before(
+      before = UndoStep.Before(
         value: try bytes.value(),
         time: flags & Flags.time != 0 ? try time() : nil,
         dot: flags & Flags.dot != 0 ? try dot() : nil)
@@ -193,12 +187,9 @@ extension UndoStepReader {
         flags & (Flags.time | Flags.dot) == 0, .invalid,
         "a superseded write with this time or dot", at: start)
     }
-    let beside = flags & Flags.beside != 0 ? try dots() : []
-    try bytes.require(
-      beside.isEmpty == (flags & Flags.beside == 0), .notCanonical,
-      "at least one dot", at: start)
-    return CodedSiblings(
-      isThere: flags & Flags.isThere != 0, before: before, beside: beside)
+    return UndoStep.Writes(
+      isThere: flags & Flags.isThere != 0, before: before,
+      others: flags & Flags.others != 0 ? try dots() : [])
   }
 
   private mutating func existence() throws(WireError) -> UndoStep.Existence {
@@ -212,18 +203,18 @@ extension UndoStepReader {
       uncovered: try clock(),
       superseded: flags & Flags.superseded != 0 ? try dot() : nil,
       wasFinal: flags & Flags.wasFinal != 0,
-      outlived: flags & Flags.outlived != 0 ? try dots() : nil,
+      outlived: flags & Flags.outlived != 0 ? try dots() : [],
       before: try bytes.varint(), after: try bytes.varint())
   }
 
-  private mutating func sums() throws(WireError) -> CodedSums {
+  private mutating func sums() throws(WireError) -> UndoStep.Sums {
     let first = try bytes.varint()
-    var amounts: [CodedSums.Amount] = []
+    var amounts: [UndoStep.Amount] = []
     for _ in 0..<(try bytes.count(of: 2)) {
       amounts.append(
         .init(amount: try bytes.signed(), memo: try bytes.value()))
     }
-    var decisions: [CodedSums.Decision] = []
+    var decisions: [UndoStep.Decision] = []
     for _ in 0..<(try bytes.count(of: 4)) {
       let (device, before) = (try device(), try cancellation())
       guard let after = try cancellation() else {
@@ -231,7 +222,7 @@ extension UndoStepReader {
       }
       decisions.append(.init(device: device, before: before, after: after))
     }
-    return CodedSums(first: first, amounts: amounts, decisions: decisions)
+    return UndoStep.Sums(first: first, amounts: amounts, decisions: decisions)
   }
 
   /// Reads a decision, or `nil` for none.

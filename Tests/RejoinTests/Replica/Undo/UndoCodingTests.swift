@@ -54,7 +54,7 @@ import Testing
   }
 
   /// Writes a field concurrently with two other devices.
-  private func editBesideOthers() throws -> SaveReport {
+  private func editConcurrently() throws -> SaveReport {
     let shown = phone.recordForEditing(ada)[Sailor().name.key]
     let tablet = Replica.empty(3)
     for (replica, name) in [(watch, "Countess"), (tablet, "Byron")] {
@@ -114,10 +114,13 @@ import Testing
       history.append(try phone.undo(undo))
       #expect(try relaunched(history) == history)
     }
-    let beside = try #require(editBesideOthers().undo)
-    #expect(
-      beside.changes.values.map(\.beside.count).sorted() == [0, 2])
-    #expect(try relaunched(beside) == beside)
+    let concurrent = try #require(editConcurrently().undo)
+    let others = concurrent.changes.map { change -> Int in
+      guard case .writes(let writes) = change.content else { return 0 }
+      return writes.others.count
+    }
+    #expect(others.sorted() == [0, 2])
+    #expect(try relaunched(concurrent) == concurrent)
     let nothing = try #require(
       try phone.save { $0.isUndoable = true }.undo)
     #expect(try relaunched(nothing) == nothing)
@@ -129,7 +132,7 @@ import Testing
     for i in 0..<UndoHistory.limit {
       try phone.save(undoable: "\(i)") { $0[Sailor.self, "ada"].name = "\(i)" }
     }
-    let saves = phone.undoHistory.saves.done
+    let saves = phone.undoHistory.done.saves
     let long = UndoHistory(done: saves + saves, undone: [])
     #expect(long == phone.undoHistory)
   }
@@ -144,20 +147,43 @@ import Testing
     let first = #"{"device":"\#(device)","sequence":1}"#
     let dot = #"{"device":"\#(device)","sequence":2}"#
     let digest = phone.version[DeviceID(1)].digest
-    let common =
-      #""record":{"entity":"Sailor","key":"ada"},"#
-      + #""save":{"digest":\#(digest),"dot":\#(dot)}"#
+    let record = #""record":{"entity":"Sailor","key":"ada"}"#
+    let save = #""save":{"digest":\#(digest),"dot":\#(dot)}"#
     let superseded = #"{"dot":\#(first),"value":{"bool":true}}"#
     #expect(
       try text(#require(report.undo))
-        == #"{"changes":[{"existence":{"after":2,"before":1,"existed":true,"#
-        + #""isDeletion":false,"isThere":true,"uncovered":[],"#
-        + #""wasFinal":false},\#(common)},"#
-        + #"{"field":{"kind":"register","name":"name"},"#
-        + #"\#(common),"siblings":{"beside":[],"isThere":true}},"#
-        + #"{"element":{"string":"x"},"field":{"kind":"set","name":"tags"},"#
-        + #"\#(common),"siblings":{"before":\#(superseded),"beside":[],"isThere":false}}],"#
+        == #"{"changes":[{"content":{"existence":{"_0":{"after":2,"before":1,"#
+        + #""existed":true,"isDeletion":false,"isThere":true,"outlived":[],"#
+        + #""uncovered":[],"wasFinal":false}}},"#
+        + #""location":{\#(record)},\#(save)},"#
+        + #"{"content":{"writes":{"_0":{"isThere":true,"others":[]}}},"#
+        + #""location":{"field":{"kind":"register","name":"name"},\#(record)},"#
+        + #"\#(save)},"#
+        + #"{"content":{"writes":{"_0":{"before":\#(superseded),"#
+        + #""isThere":false,"others":[]}}},"location":{"element":{"string":"x"},"#
+        + #""field":{"kind":"set","name":"tags"},\#(record)},\#(save)}],"#
         + #""dot":\#(dot)}"#)
+  }
+
+  @Test func decodingRefusesInvalidDecision() throws {
+    let valid = #"{"decided":4,"turns":1,"canceled":3,"sum":"12"}"#
+    func decode(_ text: String) throws -> Cancellation {
+      try JSONDecoder().decode(Cancellation.self, from: Data(text.utf8))
+    }
+    #expect(throws: Never.self) { try decode(valid) }
+    for sum in ["+1", "01", "-0", "", "7.0", "a", "\(WideInt.max)0"] {
+      #expect(throws: DecodingError.self) {
+        try decode(valid.replacing(#""12""#, with: #""\#(sum)""#))
+      }
+    }
+    for (part, wrong) in [
+      (#""decided":4"#, #""decided":0"#), (#""canceled":3"#, #""canceled":5"#),
+      (#""canceled":3"#, #""canceled":0"#), (#""turns":1"#, #""turns":0"#),
+    ] {
+      #expect(throws: DecodingError.self) {
+        try decode(valid.replacing(part, with: wrong))
+      }
+    }
   }
 
   /// The record is edited in a save that the history does not have.

@@ -45,7 +45,7 @@ import Testing
     let undo = try phone.undo(#require(first.undo))
     history.append(undo)
     #expect(history.undo?.dot == undo.dot && history.redo == nil)
-    #expect(history.saves.done.count == 3)
+    #expect(history.done.saves.count == 3)
   }
 
   @Test func historyUndoesAndRedoesSavesInOrder() throws {

@@ -158,17 +158,4 @@ import Testing
       } catch { #expect(error.code == code) }
     }
   }
-
-  @Test func decodingRequiresDotExactlyForChanges() throws {
-    let step = try #require(steps().first)
-    #expect(throws: WireError.self) {
-      try UndoStep(decoding: step.encoded(), dot: nil, name: nil)
-    }
-    let empty = try #require(try phone.save { $0.isUndoable = true }.undo)
-    #expect(
-      try UndoStep(decoding: empty.encoded(), dot: nil, name: nil) == empty)
-    #expect(throws: WireError.self) {
-      try UndoStep(decoding: empty.encoded(), dot: step.dot, name: nil)
-    }
-  }
 }

@@ -260,15 +260,14 @@ import Testing
     clone.undoHistory = phone.undoHistory
     let undo = try #require(phone.undoHistory.undo)
     var other = undo
-    for (place, change) in undo.changes {
-      guard case .sums(let own, let decisions)? = change.before else {
-        continue
+    for i in undo.changes.indices {
+      guard case .sums(var sums) = undo.changes[i].content else { continue }
+      sums.decisions = sums.decisions.map {
+        .init(
+          device: $0.device, before: Cancellation(upTo: 1, sum: 2),
+          after: $0.after)
       }
-      other.changes[place]?.before = .sums(
-        own,
-        decisions.mapValues {
-          .init(before: Cancellation(upTo: 1, sum: 2), after: $0.after)
-        })
+      other.changes[i].content = .sums(sums)
     }
     #expect(try phone.undo(undo).dot == clone.undo(other).dot)
     #expect(

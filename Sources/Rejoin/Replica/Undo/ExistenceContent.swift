@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The data about a record's existence that the undo of a save needs.
-struct PlaceExistence: Sendable {
+struct ExistenceContent: Sendable {
   private let exists: Bool
   /// Whether the record is deleted, and the deletion cannot be undone.
   private let isPurged: Bool
@@ -23,8 +23,8 @@ struct PlaceExistence: Sendable {
   /// Returns the change that a save made to the record, or `nil` if the save
   /// did not touch it.
   func change(
-    to after: PlaceExistence, by save: UndoStep.Point
-  ) -> UndoStep.Change? {
+    to after: ExistenceContent, by save: UndoStep.Point
+  ) -> UndoStep.Existence? {
     let device = save.dot.device
     guard after.clock[device] == save.dot.sequence else { return nil }
     // An edit of a record that exists can supersede the mark of an earlier
@@ -49,15 +49,14 @@ struct PlaceExistence: Sendable {
       uncovered: exists ? VectorClock() : edits.saves(beyond: covered),
       superseded: deletions.count == 1 ? deletions[0].dot : nil,
       wasFinal: !deletions.isEmpty && marks.nameEveryDeletion(),
-      outlived: exists ? marks.deletions(leftIn: after.marks) : nil,
-      before: lastSave(of: device), after: save.dot.sequence
-    ).change(by: save)
+      outlived: exists ? marks.deletions(leftIn: after.marks) : [],
+      before: lastSave(of: device), after: save.dot.sequence)
   }
 
   /// The effect of an undo on the existence of the record.
-  enum Undoing {
+  enum Reversal {
     /// The mark of the deletion is removed.
-    case restoration(Dot, needsMark: Bool)
+    case restoration(needsMark: Bool)
     /// The record is deleted, with the saves that the deletion covers.
     case deletion(VectorClock, isFinal: Bool, isLeft: Bool)
     /// The existence stays unchanged.
@@ -66,16 +65,16 @@ struct PlaceExistence: Sendable {
 
   /// Returns the effect of the undo of a change.
   ///
-  /// - Parameter device: The device that undoes the change.
-  func undoing(
-    _ change: UndoStep.Change, _ existence: UndoStep.Existence,
-    as device: DeviceID
-  ) -> Undoing {
-    let dot = change.save.dot
+  /// - Parameters:
+  ///   - dot: The save under whose dot the change is stored.
+  ///   - device: The device that undoes the change.
+  func reversal(
+    of existence: UndoStep.Existence, by dot: Dot, as device: DeviceID
+  ) -> Reversal {
     let isThere = marks[dot]?.payload.kind == .deletion
     if existence.isDeletion, existence.existed, isThere {
       if isPurged { return .nothing(isLeft: true) }
-      return .restoration(dot, needsMark: needsMark(without: dot, existence))
+      return .restoration(needsMark: needsMark(without: dot, existence))
     }
     // The deletions that the save superseded return and cover the save.
     var covered = existence.covered ?? VectorClock()
@@ -106,7 +105,7 @@ struct PlaceExistence: Sendable {
   }
 }
 
-extension PlaceExistence {
+extension ExistenceContent {
   /// Returns the number of a device's last save of the record, without
   /// announcements of purges.
   private func lastSave(of device: DeviceID) -> UInt64 {
@@ -147,16 +146,15 @@ extension PlaceExistence {
       }
     return !isAlive
       && others.deletions.allSatisfy {
-        existence.outlived?.contains($0.dot) ?? false
+        existence.outlived.contains($0.dot)
       }
   }
 }
 
 extension Siblings<ExistenceMark> {
-  /// Returns the deletions that are also in later marks, or `nil` without one.
-  fileprivate func deletions(leftIn after: Self) -> [Dot]? {
-    let left = deletions.map(\.dot).filter { after[$0] != nil }
-    return left.isEmpty ? nil : left
+  /// Returns the deletions that are also in later marks.
+  fileprivate func deletions(leftIn after: Self) -> [Dot] {
+    deletions.map(\.dot).filter { after[$0] != nil }
   }
 }
 
@@ -180,8 +178,8 @@ extension UndoStep {
     /// Whether the superseded deletions could not be undone.
     let wasFinal: Bool
     /// The deletions that the save kept although the record existed, sorted by
-    /// dot, or `nil` without one.
-    let outlived: [Dot]?
+    /// dot.
+    let outlived: [Dot]
     /// The number of the device's previous save of the record, without
     /// announcements of purges.
     let before: UInt64
@@ -203,27 +201,6 @@ extension UndoStep {
 }
 
 extension UndoStep.Existence {
-  /// Returns the decoded change of a save.
-  func checkedChange(
-    by save: UndoStep.Point
-  ) throws(UndoFault) -> UndoStep.Change {
-    try require(
-      before < save.dot.sequence && before < after,
-      "The save of an existence and `after` must follow `before`.")
-    let deletions = outlived ?? []
-    try require(
-      zip(deletions, deletions.dropFirst()).allSatisfy(<)
-        && deletions.allSatisfy { $0.sequence > 0 }
-        && outlived?.isEmpty != true,
-      "Deletions must be sorted by their dots and numbered from one.")
-    return change(by: save)
-  }
-
-  fileprivate func change(by save: UndoStep.Point) -> UndoStep.Change {
-    UndoStep.Change(
-      save: save, before: .existence(self), superseded: superseded)
-  }
-
   /// Returns the existence after the undo of a later save of the record.
   ///
   /// - Parameters:
