@@ -19,7 +19,7 @@ extension Suite {
       for update in try Self.updates(scale(1540), { .double(Double($0)) }) {
         try hub.apply(Delta(decoding: update), reporting: .faults)
       }
-      return hub.encoded().count
+      return hub.delta()?.encoded().count ?? 0
     }
     for devices in [2, 1000] {
       addOneWrite(devices)

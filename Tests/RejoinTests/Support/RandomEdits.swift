@@ -67,9 +67,9 @@ enum RandomEdits {
   ) -> Causal<ORSetStore> {
     let keys = (0..<3).map { _ in Value.int(Int64(random.number(below: 4))) }
     _ = map.updateNext(of: device) { store, dot in
-      store.mark(keys[0], isIn: false, at: dot, seen: Everything())
+      store.change(keys[0], isIn: false, at: dot, seen: Everything())
       for key in keys[1...] {
-        store.mark(key, isIn: true, at: dot, seen: Everything())
+        store.change(key, isIn: true, at: dot, seen: Everything())
       }
     }
     return map

@@ -17,8 +17,8 @@ struct DecodeBody {
   private func check(_ bytes: [UInt8]) throws(FuzzFailure) {
     guard let message = try read(bytes) else { return }
     try equal("the message encoded again", message.encoded(), bytes)
-    // A delta and a snapshot keep their bytes, so that the above does not check
-    // how records are encoded.
+    // A delta keeps its bytes, so that the above does not check how records are
+    // encoded.
     for change in message.delta?.changes ?? [] {
       let bytes = Delta([change]).encoded()
       guard case .delta(let again) = try read(bytes) else {

@@ -107,10 +107,10 @@ public struct LiveHistory: Sendable {
   }
 
   private mutating func note(_ replica: Replica) {
+    note(replica.delta())
     messages += [
-      replica.encoded(), replica.version.encoded(),
-      replica.version.vectorClock.encoded(), replica.state.encoded(),
-      replica.restoreToken.encoded(),
+      replica.version.encoded(), replica.version.vectorClock.encoded(),
+      replica.state.encoded(), replica.restoreToken.encoded(),
     ]
   }
 

@@ -17,7 +17,7 @@ private final class IndexedClocks {
     guard sequence > before else { return }
     clocks[location, default: [:]].advance(to: dot)
     let clocks = clocks
-    index.note(location, at: dot, isReplacing: before > 0) {
+    index.record(location, at: dot, isReplacing: before > 0) {
       clocks[$1]?[$0] ?? 0
     }
   }
@@ -72,7 +72,7 @@ private final class IndexedClocks {
     var index = ChangeIndex()
     let location = FieldPosition(record: 0, name: 1)
     for n in 1...10_000 as ClosedRange<UInt64> {
-      index.note(location, at: Dot(phone, n), isReplacing: n > 1) { _, _ in n }
+      index.record(location, at: Dot(phone, n), isReplacing: n > 1) { _, _ in n }
       #expect(index.entryCount <= 64)
     }
     let found = index.locations(since: [:], of: index.devices)

@@ -13,10 +13,10 @@ import Testing
   @Test func devicePassesMarkByShowingAllItsSaves() {
     var stability = Stability()
     stability.record([a: 1], of: b, holding: [a: 2], mayPass: true)
-    #expect(stability.mark == [a: 2])
+    #expect(stability.target == [a: 2])
     #expect(stability.passed.isEmpty)
     stability.record([a: 2, c: 9], of: b, holding: [a: 5], mayPass: true)
-    #expect(stability.mark == [a: 2])
+    #expect(stability.target == [a: 2])
     #expect(stability.passed == [b])
   }
 
@@ -26,7 +26,7 @@ import Testing
     #expect(stability.advance([b, c], holding: [a: 3]) == nil)
     stability.record([a: 3], of: c, holding: [a: 3], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == [a: 2])
-    #expect(stability.mark == [a: 4])
+    #expect(stability.target == [a: 4])
     // A device that passed one mark must still pass the next.
     #expect(stability.advance([b, c], holding: [a: 4]) == nil)
     stability.record([a: 4], of: b, holding: [a: 4], mayPass: true)
@@ -40,7 +40,7 @@ import Testing
     var stability = Stability()
     stability.record([:], of: b, holding: [:], mayPass: true)
     stability.record([a: 1], of: c, holding: [a: 1], mayPass: true)
-    #expect(stability.mark == [a: 1])
+    #expect(stability.target == [a: 1])
     #expect(stability.passed == [c])
   }
 
