@@ -24,7 +24,7 @@ extension FieldState {
   fileprivate var foldingLedger: FieldState {
     guard case .ledger(let field) = box else { return self }
     var ledger = field.store
-    ledger.foldAll()
+    _ = ledger.fold(below: field.clock)
     return FieldState(Causal(store: ledger, context: field.context))
   }
 }

@@ -72,7 +72,9 @@ private final class IndexedClocks {
     var index = ChangeIndex()
     let location = FieldPosition(record: 0, name: 1)
     for n in 1...10_000 as ClosedRange<UInt64> {
-      index.record(location, at: Dot(phone, n), isReplacing: n > 1) { _, _ in n }
+      index.record(location, at: Dot(phone, n), isReplacing: n > 1) {
+        _, _ in n
+      }
       #expect(index.entryCount <= 64)
     }
     let found = index.locations(since: [:], of: index.devices)
