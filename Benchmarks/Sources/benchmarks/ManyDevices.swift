@@ -13,7 +13,7 @@ extension Suite {
     ]
     for (name, value) in values { addOneKey(name, value) }
     addBytes(
-      "W13", "B3.1: the document", target: 42_000, quick: 617
+      "W13", "B3.1: the document", target: 42_000, quick: 632
     ) { scale in
       let hub = Dataset.emptyReplica(0)
       for update in try Self.updates(scale(1540), { .double(Double($0)) }) {

@@ -11,7 +11,7 @@ extension Suite {
       addGrowth(of: "W12", work, from: 10_000, to: 1_000_000, target: 3)
     }
     addBytes(
-      "W12", "the whole replica", size: 100_000, target: 1_350_000, quick: 13400
+      "W12", "the whole replica", size: 100_000, target: 1_350_000, quick: 13401
     ) { scale in
       try Dataset(fields: scale(100_000)).replica().deltaSize
     }
@@ -50,7 +50,7 @@ extension Suite {
     for times in [0, 30] {
       addBytes(
         "W15", "the whole replica after \(times) overwrites", size: 10_000,
-        quick: 1421
+        quick: 1422
       ) { scale in
         try overwritten(Dataset(fields: scale(10_000)), times).deltaSize
       }
