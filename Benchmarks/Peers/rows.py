@@ -25,9 +25,9 @@ TIMES = [
     (r"delta_sync_(\d+)x10_1pct: apply", "W9", "delta of 1 % of the fields: apply", "change"),
     (r"single_op_roundtrip_at_1e5", "W10", "one write, its delta, applied", "write"),
     (r"apply_1e4_one_write_deltas", "W11", "apply deltas of one write", "delta"),
-    (r"snapshot_encode_(\d+)(?:: first)?", "W12", "snapshot: encode", "field"),
-    (r"snapshot_encode_(\d+): repeated", "W12", "snapshot: encode, again", "field"),
-    (r"snapshot_load_(\d+)", "W12", "snapshot: load", "field"),
+    (r"snapshot_encode_(\d+)(?:: first)?", "W12", "whole replica: encode", "field"),
+    (r"snapshot_encode_(\d+): repeated", "W12", "whole replica: encode, again", "field"),
+    (r"snapshot_load_(\d+)", "W12", "whole replica: load", "field"),
     (r"history_growth_0: load snapshot", "W15", "load after 0 overwrites", "field"),
     (r"history_growth_300000: load snapshot", "W15", "load after 30 overwrites", "field"),
     (r"B3.1 number: time \((?:one transaction|one message|import_batch, one transaction)\)", "W13",
@@ -46,10 +46,11 @@ TIMES = [
 BYTES = [
     (r"delta_sync_10000x10_1pct: apply", "bytes", "W9", "the delta of 1 % of the fields", 100_000),
     (r"single_op_roundtrip_at_1e5", "bytes", "W10", "the delta of one write", None),
-    (r"snapshot_load_100000", "bytes", "W12", "the snapshot", 100_000),
+    (r"snapshot_load_100000", "bytes", "W12", "the whole replica", 100_000),
     (r"B3.1 number: parse snapshot", "docSize", "W13", "B3.1: the document", None),
-    (r"history_growth_0: load snapshot", "bytes", "W15", "the snapshot after 0 overwrites", 10_000),
-    (r"history_growth_300000: load snapshot", "bytes", "W15", "the snapshot after 30 overwrites",
+    (r"history_growth_0: load snapshot", "bytes", "W15", "the whole replica after 0 overwrites",
+     10_000),
+    (r"history_growth_300000: load snapshot", "bytes", "W15", "the whole replica after 30 overwrites",
      10_000),
     (r"memory_100000x10", "rss_bytes_per_field", "W16", "memory of a field", None),
     (r"scale_devices_1000: one-write delta", "bytes", "W14",
@@ -59,11 +60,11 @@ BYTES = [
 SIZES = {"W7": 100_000, "W10": 100_000, "W15": 10_000}
 
 NOTES = {
-    ("loro", "snapshot: load"): LAZY,
-    ("loro", "snapshot: encode"): CHUNKS,
+    ("loro", "whole replica: load"): LAZY,
+    ("loro", "whole replica: encode"): CHUNKS,
     ("automerge", "delta of 1 % of the fields: encode"): CHUNKS,
-    ("automerge", "the snapshot"): "DEFLATE",
-    ("automerge", "the snapshot after 0 overwrites"): "DEFLATE",
+    ("automerge", "the whole replica"): "DEFLATE",
+    ("automerge", "the whole replica after 0 overwrites"): "DEFLATE",
 }
 
 

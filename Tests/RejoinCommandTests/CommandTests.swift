@@ -15,7 +15,7 @@ import Testing
     path: "RejoinCommandTests/Scripts/001-ledger-adds-up.jsonl"
   ).path
   private static let message = tests.appending(
-    path: "RejoinTests/Golden/snapshot.bin"
+    path: "RejoinTests/Golden/delta-every-kind.bin"
   ).path
   private static let program = Bundle.module.bundleURL
     .deletingLastPathComponent().appending(path: "rejoin").path

@@ -36,6 +36,6 @@ import Testing
         "\(file.lastPathComponent)")
       count += 1
     }
-    #expect(count >= 21)
+    #expect(count >= 18)
   }
 }

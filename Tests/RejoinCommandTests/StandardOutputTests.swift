@@ -13,7 +13,7 @@ import Testing
   private static let script = tests.appending(
     path: "RejoinCommandTests/Scripts/001-ledger-adds-up.jsonl")
   private static let message = tests.appending(
-    path: "RejoinTests/Golden/snapshot.bin")
+    path: "RejoinTests/Golden/delta-every-kind.bin")
 
   static let commands = [
     ["compare", "--episodes", "2"],

@@ -187,7 +187,7 @@ import Testing
     try scene.mine.save { $0[Item.self, "1"].name = "shown" }
     var draft = scene.mine.draft(Scene.item)
     draft.set("mine", for: Key.name)
-    let state = scene.other.encoded()
+    let state = scene.other.delta()
     let error = #expect(throws: DraftError.self) {
       try EditingContext(scene.other).commit(&draft)
     }
@@ -196,7 +196,7 @@ import Testing
       return
     }
     #expect(saves == [DeviceID(1): 2])
-    #expect(scene.other.encoded() == state && !draft.isCommitted)
+    #expect(scene.other.delta() == state && !draft.isCommitted)
     scene.send()
     try EditingContext(scene.other).commit(&draft)
     #expect(scene.other[Item.self, "1"]?.name == "mine")

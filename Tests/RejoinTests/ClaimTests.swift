@@ -74,7 +74,7 @@ import Testing
     let secret = Replica.empty(11)
     try a.edit { $0.name = "shared" }
     try secret.edit { $0.name = "secret" }
-    let bytes = a.encoded() + a.state.encoded()
+    let bytes = try #require(a.delta()).encoded() + a.state.encoded()
     #expect(bytes.contains(Array("shared".utf8)))
     #expect(!bytes.contains(Array("secret".utf8)))
     settle(a, b)

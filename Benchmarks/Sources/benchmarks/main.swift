@@ -28,7 +28,7 @@ func run(_ arguments: Arguments) throws {
   suite.addCounters()
   suite.addSets()
   suite.addExchange()
-  suite.addSnapshots()
+  suite.addWholeReplicas()
   suite.addMemory()
   suite.addManyDevices()
   suite.addLargeFields()

@@ -63,10 +63,7 @@ public enum Seeds {
       wallClock: WallClock { 1_000_000 }, makeDeviceID: { DeviceID(2) })
     let key = String(repeating: "k", count: RecordID.keyByteLimit)
     _ = try? replica.save { $0.ensureExists(RecordID("Note", key)) }
-    return [
-      replica.delta()?.encoded() ?? [], ReplicaSnapshot(of: replica).encoded(),
-      replica.state.encoded(),
-    ]
+    return [replica.delta()?.encoded() ?? [], replica.state.encoded()]
   }
 
   /// Random bytes, of growing length.

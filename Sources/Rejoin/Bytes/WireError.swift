@@ -75,7 +75,6 @@ extension WireError: CustomStringConvertible {
 /// The kind of a message, identified by the letter in its second byte.
 package enum WireKind: UInt8, CaseIterable {
   case delta = 0x64  // d
-  case snapshot = 0x73  // s
   case vectorClock = 0x76  // v
   case replicaVersion = 0x63  // c
   case stored = 0x70  // p
@@ -93,7 +92,6 @@ package enum WireKind: UInt8, CaseIterable {
   package var name: String {
     switch self {
     case .delta: "delta"
-    case .snapshot: "snapshot"
     case .vectorClock: "vector clock"
     case .replicaVersion: "replica clock"
     case .stored: "stored replica"
@@ -104,9 +102,4 @@ package enum WireKind: UInt8, CaseIterable {
 
   /// Whether every interval starts at zero, so messages omit its start.
   var startsAtZero: Bool { self != .delta }
-
-  /// Whether messages of this kind may contain fragments of fields.
-  var hasFragments: Bool {
-    self == .delta || self == .stored
-  }
 }

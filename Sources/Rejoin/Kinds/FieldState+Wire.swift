@@ -22,8 +22,8 @@ extension FieldStore {
     from reader: inout FieldReader
   ) throws(WireError) -> FieldState {
     try reader.bytes.require(
-      !reader.isFragment || supportsFragments && reader.bytes.kind.hasFragments,
-      .invalid, "a fragment of a set, a counter or a ledger, in a delta",
+      !reader.isFragment || supportsFragments, .invalid,
+      "a fragment of a set, a counter or a ledger, in a delta",
       at: reader.start)
     let store = try read(from: &reader)
     try reader.end()

@@ -18,14 +18,11 @@ package struct ORSetStore: Sendable {
   ///
   /// A key without siblings may return. It stays in the array until most keys
   /// have no siblings.
-  private var slots: [Entry] = []
+  private(set) var slots: [Entry] = []
   /// The inverse of `slots`, or empty while there are few.
   private var indices: [Value: Int32] = [:]
   /// The number of keys with siblings.
   package private(set) var count = 0
-
-  /// The number of keys, including those without siblings.
-  var slotCount: Int { slots.count }
 
   /// Creates an empty map.
   package init() {}

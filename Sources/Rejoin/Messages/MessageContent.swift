@@ -149,27 +149,10 @@ public struct RecordChange: Hashable, Sendable {
   /// The large fields that the change contains only in part.
   public var partialFields: Set<FieldKey> { Set(fragments.keys) }
 
-  init(
+  package init(
     id: RecordID, fields: [FieldKey: FieldState] = [:],
     fragments: [FieldKey: Fragment] = [:]
   ) {
     (self.id, self.fields, self.fragments) = (id, fields, fragments)
-  }
-
-  /// The change split into changes of one field each, sorted by field.
-  var single: [RecordChange] {
-    let keys = (Array(fields.keys) + fragments.keys).sorted()
-    return keys.map { key in
-      var change = RecordChange(id: id)
-      change.fields[key] = fields[key]
-      change.fragments[key] = fragments[key]
-      return change
-    }
-  }
-
-  /// Adds the fields of another change.
-  mutating func add(_ other: RecordChange) {
-    fields.merge(other.fields) { mine, _ in mine }
-    fragments.merge(other.fragments) { mine, _ in mine }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes the common parts of deltas, snapshots and stored replicas: devices,
-/// saves, intervals and records.
+/// Writes the common parts of deltas and stored replicas: devices, saves,
+/// intervals and records.
 struct MessageWriter {
   private var writer: FieldWriter
   private let content: MessageContent

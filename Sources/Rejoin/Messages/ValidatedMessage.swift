@@ -45,14 +45,6 @@ package struct MessageHead: Sendable {
   fileprivate(set) var fieldCount = 0
   /// The offset of the first entity.
   package let start: Int
-
-  /// Counts the validations of messages in a task, for tests.
-  @TaskLocal package static var counter: ValidationCounter?
-}
-
-package final class ValidationCounter: Sendable {
-  package nonisolated(unsafe) var count = 0
-  package init() {}
 }
 
 /// Reads the records of a message.
@@ -73,7 +65,6 @@ package struct RecordReader {
     opening bytes: UnsafeRawBufferPointer, as kinds: [WireKind],
     isBuilding: Bool = true
   ) throws(WireError) {
-    MessageHead.counter?.count += 1
     // A reader that is initialized in one step is not copied for a failure.
     var bytes = try WireReader(opening: bytes, as: kinds)
     let (devices, entities) = try bytes.pair()

@@ -212,9 +212,4 @@ struct FieldNames: Sendable {
   mutating func intern(_ key: FieldKey) -> UInt32 {
     UInt32(keys.intern(key, default: ()))
   }
-
-  /// Returns whether any field has a given kind.
-  func contains(_ kind: FieldKind) -> Bool {
-    keys.entries.contains { $0.key.kind == kind }
-  }
 }

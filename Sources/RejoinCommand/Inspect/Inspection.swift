@@ -21,7 +21,6 @@ struct Inspection {
     content =
       switch summary.kind {
       case .delta: .delta(try Delta(decoding: bytes))
-      case .snapshot: .delta(try ReplicaSnapshot(decoding: bytes).delta)
       case .vectorClock: .vectorClock(try VectorClock(decoding: bytes))
       case .replicaVersion: .replicaVersion(try ReplicaVersion(decoding: bytes))
       case .token: .token(try RestoreToken(decoding: bytes))

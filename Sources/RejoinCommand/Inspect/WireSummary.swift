@@ -29,7 +29,7 @@ struct WireSummary {
     case .vectorClock, .replicaVersion: add("devices", reader.remaining)
     case .token: add("token", reader.remaining)
     case .undoStep: add("changes", reader.remaining)
-    case .delta, .snapshot, .stored:
+    case .delta, .stored:
       let message = try ValidatedMessage(Array(bytes), as: [kind])
       add("devices and saves", message.head.start - 3)
       let sizes = message.read(WireSummary.sizes)

@@ -26,7 +26,7 @@ enum ReplayOutput {
       "records": .object(Dictionary(records) { first, _ in first }),
     ]
     if showsBytes {
-      let digest = replica.encoded(foldingLedgers: true).digest
+      let digest = replica.foldedBytes.digest
       members["bytes"] = .text(digest.hexadecimal)
     }
     return JSONValue.object(members).description

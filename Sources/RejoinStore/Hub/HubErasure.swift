@@ -40,15 +40,6 @@ extension Hub {
 }
 
 extension HubConnection {
-  /// Erases a scope in one call, for a caller without a queue.
-  package func eraseScope(_ name: String) throws {
-    var batch: ErasureBatch? = ErasureBatch()
-    while let next = batch {
-      try make(.erase(next), in: name)
-      batch = next.following
-    }
-  }
-
   /// Writes the log of SQLite into the file, and empties it, unless another
   /// connection reads it.
   func emptyLog() throws(StoreError) {

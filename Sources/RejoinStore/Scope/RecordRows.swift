@@ -8,19 +8,12 @@ package struct Patching {
   /// The minimum number of bytes of a record with patches.
   ///
   /// A row of the default size fills a page.
-  var least = 4096
+  package var least = 4096
   /// The maximum size of a record's patches, in percent of the record's size.
-  var percent = 50
+  package var percent = 50
 
   /// Creates the conditions for apps.
   package init() {}
-
-  /// Conditions for tests, with patches for every record.
-  package static var forTesting: Patching {
-    var patching = Patching()
-    (patching.least, patching.percent) = (0, 400)
-    return patching
-  }
 }
 
 /// The rows of a scope's records and of their patches.

@@ -124,7 +124,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   /// The bytes that replicas with the same saves agree on.
   ///
   /// They contain the clock with its digests, and every field that travels.
-  public var contents: [UInt8] { replica.encoded(foldingLedgers: true) }
+  public var contents: [UInt8] { replica.foldedBytes }
 
   public var storedBytes: [UInt8] { replica.state.encoded() }
 

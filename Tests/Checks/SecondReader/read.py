@@ -15,7 +15,7 @@ import sys
 MASK = (1 << 64) - 1
 CHAIN_START = 1704067200000
 MESSAGES = {
-    "d": "delta", "s": "snapshot", "p": "stored replica",
+    "d": "delta", "p": "stored replica",
     "v": "vector clock", "c": "replica clock", "t": "restore token",
 }
 KINDS = ["register", "counter", "set", "ledger", "existence"]
@@ -175,7 +175,7 @@ class Reader:
         return {"reference": [self.text(content), self.text(self.varint())]}
 
     def message(self):
-        """The content of a delta, a snapshot or a stored replica."""
+        """The content of a delta or a stored replica."""
         self.last, self.found, self.hasFragments = -1, {}, False
         self.devices, self.starts, self.usedDevices = [], [], set()
         self.saves, self.times, self.usedSaves = [], [], set()
@@ -383,7 +383,7 @@ class Reader:
 
     def readNews(self, kind, field):
         """What a fragment has after its clock."""
-        check(COUNTER <= kind <= LEDGER and self.kind != "snapshot", "a part")
+        check(COUNTER <= kind <= LEDGER, "a part")
         self.hasFragments = True
         field["whole"] = kind == SET or any(
             item.get("canceled") for item in field["content"])
@@ -477,7 +477,7 @@ class Reader:
 
     def readSections(self):
         end, before = self.end, 0
-        allowed = {"delta": [1], "snapshot": []}.get(self.kind, range(2, 8))
+        allowed = range(2, 8) if self.isStored else [1]
         while self.offset < end:
             number, length = self.pair()
             check(number in allowed and number > before, "a section")

@@ -83,7 +83,7 @@ while let delta = try await serve({
 if CommandLine.arguments.dropFirst(2).first == "--total" {
   let visits = (0..<10).map { replica[Account.self, "\($0)"]?.visits ?? 0 }
   var digest: UInt64 = 0xcbf2_9ce4_8422_2325
-  for byte in replica.encoded() {
+  for byte in replica.delta()?.encoded() ?? [] {
     digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3
   }
   print(visits.reduce(0, +), String(digest, radix: 16))

@@ -50,8 +50,8 @@ struct Profile: Entity {
     #expect(ada?.name == "Ada L.")
     #expect(ada?.conflictingValues(of: \.name) == ["Ada"])
     let (here, there) = (
-      try await phone.export { $0.encoded() },
-      try await tablet.export { $0.encoded() }
+      try await phone.export { $0.delta() },
+      try await tablet.export { $0.delta() }
     )
     #expect(here == there)
   }

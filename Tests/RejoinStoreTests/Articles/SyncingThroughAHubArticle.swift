@@ -153,8 +153,8 @@ import Testing
     try await sync(tablet, session)
     try await sync(phone, session)
     #expect(await phone.read { $0[Note.self, "1"]?.tags } == ["shopping"])
-    let end = try await phone.encodedState
-    #expect(try await tablet.encodedState == end)
+    let end = try await phone.wholeDelta
+    #expect(try await tablet.wholeDelta == end)
 
     // This user may read, but not report a version.
     while let delta = try await session.delta(
@@ -162,7 +162,7 @@ import Testing
     {
       guard try await newcomer.apply(delta).hasAdvanced else { break }
     }
-    #expect(try await newcomer.encodedState == end)
+    #expect(try await newcomer.wholeDelta == end)
     await #expect(throws: Refused.self) {
       try await self.sync(newcomer, session)
     }
@@ -258,7 +258,7 @@ import Testing
     }
     try await sync(phone, session)
     try await sync(tablet, session)
-    #expect(try await phone.encodedState == tablet.encodedState)
+    #expect(try await phone.wholeDelta == tablet.wholeDelta)
   }
 
   /// The device has a part of another device's save.
@@ -319,8 +319,8 @@ import Testing
 }
 
 extension ReplicaStore {
-  /// The bytes of the state that the replica shares.
-  fileprivate var encodedState: [UInt8] {
-    get throws { try export { $0.encoded() } }
+  /// A delta of the whole replica.
+  fileprivate var wholeDelta: Delta? {
+    get throws { try export { $0.delta() } }
   }
 }

@@ -67,7 +67,7 @@ import Testing
       guard newcomer.apply(part).hasAdvanced else { break }
     }
     #expect(counts == [10, 10, 5])
-    #expect(newcomer.encoded() == phone.encoded())
+    #expect(newcomer.delta() == phone.delta())
   }
 
   @Test(arguments: Database.available)
@@ -228,7 +228,7 @@ import Testing
       try exchange(tablet, hub)
     }
     try exchange(phone, hub)
-    #expect(phone.encoded() == tablet.encoded())
+    #expect(phone.delta() == tablet.delta())
   }
 
   /// Devices that need to make a record smaller, or to delete it.
@@ -270,7 +270,7 @@ import Testing
     }
     try exchange(phones[1], hub)
     try exchange(phones[3], hub)
-    #expect(phones[1].encoded() == phones[3].encoded())
+    #expect(phones[1].delta() == phones[3].delta())
   }
 
   /// Requests that share a transaction with one that is refused.

@@ -220,7 +220,7 @@ import Testing
         == ["second", "first", "first", nil])
     try receive(tablet, hub)
     #expect(tablet.version == laptop.version)
-    #expect(tablet.encoded() == laptop.encoded())
+    #expect(tablet.delta() == laptop.delta())
   }
 
   /// Another device continues the transfer with fewer saves.
@@ -264,7 +264,7 @@ import Testing
     }
     #expect(try hub.version(of: scope).prefixes == prefix)
     #expect(title("1000", laptop) == "second")
-    #expect(tablet.encoded() == laptop.encoded())
+    #expect(tablet.delta() == laptop.delta())
     #expect(laptop.version.prefixes == prefix)
   }
 

@@ -135,6 +135,6 @@ import Testing
     try readParts(restoring: false)
     try exchange(phone, hub)
     expectComplete(newcomer)
-    #expect(newcomer.encoded() == phone.encoded())
+    #expect(newcomer.delta() == phone.delta())
   }
 }

@@ -39,8 +39,8 @@ import Testing
     }
     #expect(await tablet.version.prefixes.isEmpty)
     let (one, other) = (
-      try await phone.export { $0.encoded() },
-      try await tablet.export { $0.encoded() }
+      try await phone.export { $0.delta() },
+      try await tablet.export { $0.delta() }
     )
     #expect(one == other)
   }

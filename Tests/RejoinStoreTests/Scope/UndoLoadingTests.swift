@@ -72,7 +72,7 @@ import Testing
       #expect(scope.undoName == plain.undoHistory.undoName, comment)
       #expect(scope.redoName == plain.undoHistory.redoName, comment)
       #expect(
-        scope.replica.encoded() == plain.encoded(), comment)
+        scope.replica.delta() == plain.delta(), comment)
       if number % 7 == 0 {
         #expect(scope.replica.undoHistory == plain.undoHistory, comment)
       }

@@ -278,7 +278,7 @@ import Testing
     #expect(await restored.deviceChange?.old == DeviceID(1))
   }
 
-  @Test(arguments: ["state", "fork", "encoded", "snapshot", "parts"])
+  @Test(arguments: ["state", "fork", "delta", "parts"])
   func everyExportStoresToken(_ export: String) throws {
     let store = try open(path, token: tokenStorage)
     try store.write("Milk")
@@ -287,8 +287,7 @@ import Testing
       switch export {
       case "state": _ = replica.state
       case "fork": _ = replica.fork(as: DeviceID(7))
-      case "encoded": _ = replica.encoded()
-      case "snapshot": _ = ReplicaSnapshot(of: replica)
+      case "delta": _ = replica.delta()
       default: _ = replica.delta(since: ReplicaVersion(), byteLimit: 100)
       }
     }

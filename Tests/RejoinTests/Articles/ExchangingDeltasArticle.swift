@@ -33,7 +33,7 @@ import Testing
       phone.apply(delta)
     }
     #expect(phone[Profile.self, "ada"]?.steps == 800)
-    #expect(phone.encoded() == tablet.encoded())
+    #expect(phone.delta() == tablet.delta())
 
     for name in ["ada", "grace", "joan"] {
       try phone.save { $0[Profile.self, name].tags.insert("swimmer") }

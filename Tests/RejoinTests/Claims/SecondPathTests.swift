@@ -64,7 +64,7 @@ struct SecondPathTests {
     let record = try #require(receiver.ada)
     #expect(record.miles == sum && record.pay == sum)
     #expect(record.tags == ["11", "12"])
-    #expect(receiver.encoded() == orderly.encoded())
+    #expect(receiver.delta() == orderly.delta())
     #expect(receiver.version == orderly.version)
   }
 

@@ -93,7 +93,7 @@ import Testing
     for i in 0..<10_000 as Range<Int64> {
       map[.int(i)] = Mark(AddMark(), at: Dot(DeviceID(1), UInt64(i) + 1))
       if i >= 20 { map[.int(i - 20)] = Mark() }
-      #expect(map.slotCount <= 64)
+      #expect(map.slots.count <= 64)
     }
     #expect(map.count == 20)
   }

@@ -67,11 +67,6 @@ import Testing
         changes: delta.changes, intervals: delta.intervals,
         range: delta.message.head.range
       ).encoded()
-    case .snapshot:
-      let delta = try ReplicaSnapshot(decoding: bytes).delta
-      let content = MessageContent(delta.changes)
-      return MessageWriter(content, delta.intervals, as: .snapshot).sealed()
-        .bytes
     case .vectorClock: return try VectorClock(decoding: bytes).encoded()
     case .stored:
       return try ReplicaState(decoding: bytes).encoded()

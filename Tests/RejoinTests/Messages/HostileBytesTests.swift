@@ -7,45 +7,32 @@ import Testing
 
 /// Damaged messages are refused with an offset unless they are canonical.
 @Suite(.encodes) struct HostileBytesTests {
-  private typealias Message = (kind: WireKind, bytes: [UInt8])
-
   /// Returns whether the bytes are accepted, which requires canonical bytes.
-  private func accepts(_ message: Message) -> Bool {
+  private func accepts(_ bytes: [UInt8]) -> Bool {
     do throws(WireError) {
-      let again: [UInt8]
-      let delta: Delta
-      if message.kind == .delta {
-        delta = try Delta(decoding: message.bytes)
-        again =
-          Delta(
-            changes: delta.changes, intervals: delta.intervals,
-            range: delta.range
-          ).encoded()
-      } else {
-        delta = try ReplicaSnapshot(decoding: message.bytes).delta
-        again =
-          MessageWriter(
-            MessageContent(delta.changes), delta.intervals, as: .snapshot
-          ).sealed().bytes
-      }
-      #expect(again == message.bytes, "not canonical")
+      let delta = try Delta(decoding: bytes)
+      let again = Delta(
+        changes: delta.changes, intervals: delta.intervals, range: delta.range)
+      #expect(again.encoded() == bytes, "not canonical")
       return true
     } catch {
-      #expect(error.offset >= 0 && error.offset <= message.bytes.count)
+      #expect(error.offset >= 0 && error.offset <= bytes.count)
       #expect(!error.expected.isEmpty)
       return false
     }
   }
 
   /// The smallest distinct messages of the corpus.
-  private var sample: [Message] {
+  private var sample: [[UInt8]] {
     var known: Set<[UInt8]> = []
-    let all = WireCorpus.shared.messages
-      .sorted { $0.bytes.count < $1.bytes.count }
-      .filter { known.insert($0.bytes).inserted }
+    func smallest(_ count: Int, of deltas: [Delta]) -> ArraySlice<[UInt8]> {
+      deltas.map { $0.encoded() }.sorted { $0.count < $1.count }
+        .filter { known.insert($0).inserted }.prefix(count)
+    }
+    let corpus = WireCorpus.shared
     let sample =
-      all.filter { $0.kind == .delta }.prefix(190)
-      + all.filter { $0.kind == .snapshot }.prefix(20)
+      smallest(190, of: corpus.deltas)
+      + smallest(20, of: corpus.replicas.compactMap { $0.delta() })
     #expect(sample.count >= 200)
     return Array(sample)
   }
@@ -75,9 +62,9 @@ import Testing
   @Test func everyPrefixIsRefused() throws {
     let victim = try Victim()
     for message in sample {
-      for count in 0..<message.bytes.count {
-        let part = Array(message.bytes.prefix(count))
-        #expect(!accepts((message.kind, part)) && victim.refuses(part))
+      for count in 0..<message.count {
+        let part = Array(message.prefix(count))
+        #expect(!accepts(part) && victim.refuses(part))
       }
     }
     #expect(victim.isUnchanged)
@@ -87,9 +74,9 @@ import Testing
     let victim = try Victim()
     for message in sample {
       var accepted = 0
-      for count in 7..<message.bytes.count {
-        let part = Array(message.bytes.prefix(count)).resealed
-        if accepts((message.kind, part)) {
+      for count in 7..<message.count {
+        let part = Array(message.prefix(count)).resealed
+        if accepts(part) {
           accepted += 1
         } else {
           #expect(victim.refuses(part))
@@ -103,10 +90,10 @@ import Testing
   @Test func everyFlippedBitIsDetected() throws {
     let victim = try Victim()
     for message in sample {
-      for bit in 0..<(message.bytes.count * 8) {
-        let bytes = message.bytes.flipping(bit)
-        if accepts((message.kind, bytes)) || !victim.refuses(bytes) {
-          Issue.record("bit \(bit) of \(message.bytes.hexadecimal)")
+      for bit in 0..<(message.count * 8) {
+        let bytes = message.flipping(bit)
+        if accepts(bytes) || !victim.refuses(bytes) {
+          Issue.record("bit \(bit) of \(message.hexadecimal)")
         }
       }
     }
@@ -117,12 +104,12 @@ import Testing
     let victim = try Victim()
     var accepted = 0
     for message in sample {
-      for bit in 16..<((message.bytes.count - 4) * 8) {
-        let bytes = message.bytes.flipping(bit).resealed
-        if accepts((message.kind, bytes)) {
+      for bit in 16..<((message.count - 4) * 8) {
+        let bytes = message.flipping(bit).resealed
+        if accepts(bytes) {
           accepted += 1
         } else if !victim.refuses(bytes) {
-          Issue.record("bit \(bit) of \(message.bytes.hexadecimal)")
+          Issue.record("bit \(bit) of \(message.hexadecimal)")
         }
       }
     }
@@ -132,13 +119,9 @@ import Testing
 
   @Test func acceptedMessageCanBeAppliedAndSavedOver() throws {
     for (i, message) in sample.enumerated() where i.isMultiple(of: 5) {
-      for bit in stride(from: 24, to: (message.bytes.count - 4) * 8, by: 7) {
-        let bytes = message.bytes.flipping(bit).resealed
-        let read =
-          message.kind == .delta
-          ? try? Delta(decoding: bytes)
-          : try? ReplicaSnapshot(decoding: bytes).delta
-        if let read { try survive(read) }
+      for bit in stride(from: 24, to: (message.count - 4) * 8, by: 7) {
+        let bytes = message.flipping(bit).resealed
+        if let read = try? Delta(decoding: bytes) { try survive(read) }
       }
     }
   }
@@ -165,8 +148,8 @@ import Testing
     _ = replica.allRecordIDs.map {
       replica.record($0)?.total(of: FieldKey("ledger", .ledger))
     }
-    #expect(
-      try ReplicaSnapshot(decoding: replica.encoded()).delta == replica.delta())
+    let whole = try #require(replica.delta())
+    #expect(try Delta(decoding: whole.encoded()) == whole)
   }
 
   @Test func applyingBytesMatchesApplyingDelta() throws {

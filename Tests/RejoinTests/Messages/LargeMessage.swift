@@ -7,7 +7,7 @@
 /// Some are well-formed. The others are refused only at their end.
 enum LargeMessage: String, CaseIterable {
   /// Ten short texts for each record, all from one save.
-  case snapshot
+  case records
   /// Records with one field, whose keys share the longest possible prefix.
   case longKeys
   /// Devices without saves and without references.
@@ -40,9 +40,8 @@ enum LargeMessage: String, CaseIterable {
   func bytes(_ size: Int) -> [UInt8] {
     let kind: WireKind =
       switch self {
-      case .elementsInARange: .delta
       case .lostElements: .stored
-      default: .snapshot
+      default: .delta
       }
     var out = WireWriter(kind)
     write(size, to: &out)
@@ -51,7 +50,7 @@ enum LargeMessage: String, CaseIterable {
 
   private func write(_ size: Int, to out: inout WireWriter) {
     switch self {
-    case .snapshot: LargeMessage.records(size / 140, fields: 10, to: &out)
+    case .records: LargeMessage.records(size / 140, fields: 10, to: &out)
     case .longKeys: LargeMessage.records(size / 8, fields: 1, to: &out)
     case .devices:
       LargeMessage.devices(size / 17, entities: 0, to: &out) { _ in 0 }
@@ -62,16 +61,16 @@ enum LargeMessage: String, CaseIterable {
       out.varint(size / 19 - 1)
       for _ in 0..<(size / 19) { out.raw([0, 0]) }
     case .intervals:
-      LargeMessage.devices(size / 27, entities: 0, to: &out) { _ in 1 << 3 | 1 }
-      for _ in 0..<(size / 27) {
-        out.raw([0, 0])
+      LargeMessage.devices(size / 28, entities: 0, to: &out) { _ in 1 << 3 | 1 }
+      for _ in 0..<(size / 28) {
+        out.raw([0, 0, 0])
         out.fixed(7)
       }
     case .additionsInIntervals:
-      let count = size / 30
+      let count = size / 31
       LargeMessage.devices(count, entities: 1, to: &out) { _ in 2 << 3 | 1 }
       for _ in 0..<count {
-        out.raw([0, 0, 0, 0])
+        out.raw([0, 0, 0, 0, 1])
         out.fixed(7)
       }
       LargeMessage.record(.set, to: &out)
@@ -100,10 +99,10 @@ enum LargeMessage: String, CaseIterable {
       for _ in 1..<(size / 6) { out.varint(0) }
       for _ in 0..<(size / 6) { out.varint(0) }
     case .deletion:
-      let count = size / 31
+      let count = size / 32
       LargeMessage.devices(count, entities: 1, to: &out) { _ in 1 << 3 | 1 }
       for _ in 0..<count {
-        out.raw([0, 0])
+        out.raw([0, 0, 0])
         out.fixed(7)
       }
       out.pair(1, 2)

@@ -10,8 +10,7 @@
   @Suite struct ReadingMemoryTests {
     /// Returns whether the bytes are a message, which stays in memory.
     private static func read(_ bytes: [UInt8]) -> Bool {
-      let message = try? ValidatedMessage(
-        bytes, as: [.delta, .snapshot, .stored])
+      let message = try? ValidatedMessage(bytes, as: [.delta, .stored])
       return withExtendedLifetime(message) { message != nil }
     }
 

@@ -18,16 +18,25 @@ import Testing
     }
   }
 
-  @Test func snapshotsRoundTrip() throws {
+  @Test func wholeDeltasRoundTrip() throws {
     for replica in WireCorpus.shared.replicas {
-      let bytes = replica.encoded()
-      let read = try ReplicaSnapshot(decoding: bytes)
-      #expect(read == ReplicaSnapshot(of: replica))
-      for device in replica.version.vectorClock.entries.map(\.device) {
-        #expect(read.version[device] == replica.version[device])
-      }
-      #expect(read.version.vectorClock == replica.version.vectorClock)
-      #expect(read.encoded() == bytes)
+      let delta = try #require(replica.delta())
+      let read = try Delta(decoding: delta.encoded())
+      #expect(read == delta)
+      #expect(read.intervals == replica.current.intervals)
+      #expect(read.changes == delta.changes)
+    }
+  }
+
+  /// A delta of everything does not use the change index.
+  @Test func wholeDeltaContainsEveryIndexedField() {
+    for replica in WireCorpus.shared.replicas {
+      var state = replica.current
+      let missing = state.missingChanges(since: ReplicaVersion(), as: .whole)
+      let fields = state.missingFields(
+        missing, of: state.devices(with: missing))
+      #expect(
+        replica.delta() == state.delta(at: fields, of: missing, through: nil))
     }
   }
 
@@ -46,10 +55,10 @@ import Testing
           of: RecordID("Item", "\(i + 10_000)"))
       }
     }
-    let bytes = replica.encoded()
+    let bytes = try #require(replica.delta()).encoded()
     #expect(bytes.count > 640_000)
     #expect(bytes.capacity < 4 * bytes.count)
-    #expect(try ReplicaSnapshot(decoding: bytes).encoded() == bytes)
+    #expect(try Delta(decoding: bytes).encoded() == bytes)
   }
 
   @Test func recordsRoundTrip() throws {
@@ -89,25 +98,25 @@ import Testing
     for seed in 0..<20 as Range<UInt64> {
       let replicas = WireCorpus.orderly(seed: seed).replicas
       settle(replicas)
-      let bytes = Set(replicas.map { $0.encoded(foldingLedgers: true) })
+      let bytes = Set(replicas.map { $0.foldedBytes })
       #expect(bytes.count == 1)
       for replica in replicas { replica.foldLedgers() }
       #expect(
-        Set(replicas.map { $0.encoded(foldingLedgers: true) }) == bytes)
+        Set(replicas.map { $0.foldedBytes }) == bytes)
     }
   }
 
-  @Test func decodedSnapshotMergesLikeSender() throws {
+  @Test func decodedDeltaMergesLikeSender() throws {
     for seed in 30..<50 as Range<UInt64> {
       let replicas = WireCorpus.orderly(seed: seed).replicas
       for (i, sender) in replicas.enumerated() {
-        let snapshot = try ReplicaSnapshot(decoding: sender.encoded())
+        let sent = try #require(sender.delta()).encoded()
         let (a, b) = (blank(), blank())
-        let reports = (a.apply(snapshot.delta), b.merge(sender))
+        let reports = (a.apply(try Delta(decoding: sent)), b.merge(sender))
         a.recordVersion(sender.version, of: sender.device)
         #expect(a.version == b.version)
         #expect(a.delta() == b.delta())
-        #expect(a.encoded() == sender.encoded())
+        #expect(a.delta()?.encoded() == sent)
         #expect(reports.0.changedRecords == reports.1.changedRecords)
         let receiver = replicas[(i + 1) % replicas.count]
         guard let delta = sender.delta(since: receiver.version) else {

@@ -53,7 +53,6 @@ import Testing
       (try? read(bytes)) != nil
     }
     return isRead(Delta.init(decoding:))
-      || isRead(ReplicaSnapshot.init(decoding:))
       || isRead(VectorClock.init(decoding:))
       || isRead(ReplicaVersion.init(decoding:))
       || isRead(RestoreToken.init(decoding:))

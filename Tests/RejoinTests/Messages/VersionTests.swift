@@ -70,7 +70,7 @@ import Testing
     try relay.save {
       $0.apply(.count(CounterEdit(by: 1)), to: plain, of: Sailor.ada)
     }
-    let relayed = try ReplicaSnapshot(decoding: relay.encoded()).delta
+    let relayed = try Delta(decoding: #require(relay.delta()).encoded())
     let fields = try #require(relayed.changes.first?.fields)
     #expect(fields[gauge]?.count == 10)
     #expect(fields[plain]?.count == 1)
@@ -79,9 +79,9 @@ import Testing
   }
 
   @Test func errorNamesUnexpectedKind() throws {
-    let error = try #require(fault(Replica.empty(1).encoded()))
+    let error = try #require(fault(Replica.empty(1).state.encoded()))
     #expect(error.code == .unexpectedKind)
-    #expect(error.description.contains("a delta, not a snapshot"))
+    #expect(error.description.contains("a delta, not a stored replica"))
   }
 
   @Test func foreignBytesAreRefused() {

@@ -67,12 +67,6 @@ struct WireCorpus: Sendable {
         makeDeviceID: { DeviceID(high: 8, low: 8) })
     }
   }
-
-  /// The bytes of every delta and of a snapshot of every replica.
-  var messages: [(kind: WireKind, bytes: [UInt8])] {
-    deltas.map { (.delta, $0.encoded()) }
-      + replicas.map { (.snapshot, $0.encoded()) }
-  }
 }
 
 extension Array where Element == UInt8 {

@@ -65,7 +65,7 @@ private struct Plain: Entity {
   @Test func declarationDoesNotChangeBytes() throws {
     let quiet = try contested([Quiet.self]).replicas[0]
     let plain = try contested([Plain.self]).replicas[0]
-    #expect(quiet.encoded() == plain.encoded())
+    #expect(quiet.delta() == plain.delta())
     #expect(plain[Plain.self, "1"]?.conflictingValues(of: \.position) == [1])
     #expect(
       plain.conflictedFields(of: "Item") == [.init(record: id, field: key)])

@@ -81,8 +81,8 @@ struct CutTransfers {
     loseDevices()
     var rounds = 0
     while rounds < 12, exchange() { rounds += 1 }
-    let bytes = replicas.map { $0.encoded() }
-    return bytes.allSatisfy { $0 == bytes[0] }
+    let deltas = replicas.map { $0.delta() }
+    return deltas.allSatisfy { $0 == deltas[0] }
   }
 
   private mutating func save(on i: Int, _ step: Int) throws {

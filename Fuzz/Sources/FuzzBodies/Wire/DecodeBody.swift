@@ -17,8 +17,7 @@ struct DecodeBody {
   private func check(_ bytes: [UInt8]) throws(FuzzFailure) {
     guard let message = try read(bytes) else { return }
     try equal("the message encoded again", message.encoded(), bytes)
-    // A delta and a snapshot keep their bytes, so the check above does not
-    // encode records.
+    // A delta keeps its bytes, so the check above does not encode records.
     for change in message.delta?.changes ?? [] {
       let bytes = Delta([change]).encoded()
       guard case .delta(let again) = try read(bytes) else {

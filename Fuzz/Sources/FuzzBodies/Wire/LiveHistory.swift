@@ -109,10 +109,10 @@ public struct LiveHistory: Sendable {
   }
 
   private mutating func addMessages(of replica: Replica) {
+    addMessage(replica.delta())
     messages += [
-      replica.encoded(), replica.version.encoded(),
-      replica.version.vectorClock.encoded(), replica.state.encoded(),
-      replica.restoreToken.encoded(),
+      replica.version.encoded(), replica.version.vectorClock.encoded(),
+      replica.state.encoded(), replica.restoreToken.encoded(),
     ]
   }
 

@@ -6,7 +6,6 @@ import _RejoinVerification
 /// A decoded message of any kind.
 enum Message {
   case delta(Delta)
-  case snapshot(ReplicaSnapshot)
   case vectorClock(VectorClock)
   case replicaVersion(ReplicaVersion)
   case state(ReplicaState)
@@ -16,7 +15,6 @@ enum Message {
   /// Decodes a message of the kind that its second byte names.
   init(decoding bytes: [UInt8]) throws(WireError) {
     switch bytes.dropFirst().first.map({ UnicodeScalar($0) }) {
-    case "s": self = .snapshot(try ReplicaSnapshot(decoding: bytes))
     case "v": self = .vectorClock(try VectorClock(decoding: bytes))
     case "c": self = .replicaVersion(try ReplicaVersion(decoding: bytes))
     case "p": self = .state(try ReplicaState(decoding: bytes))
@@ -30,7 +28,6 @@ enum Message {
   func encoded() -> [UInt8] {
     switch self {
     case .delta(let delta): delta.encoded()
-    case .snapshot(let snapshot): snapshot.encoded()
     case .vectorClock(let clock): clock.encoded()
     case .replicaVersion(let clock): clock.encoded()
     case .state(let state): state.encoded()
@@ -41,10 +38,6 @@ enum Message {
 
   /// The records in the message as a delta, or `nil` if it contains none.
   var delta: Delta? {
-    switch self {
-    case .delta(let delta): delta
-    case .snapshot(let snapshot): snapshot.delta
-    default: nil
-    }
+    if case .delta(let delta) = self { delta } else { nil }
   }
 }

@@ -124,11 +124,6 @@ extension Ledger {
     }
   }
 
-  /// Folds every entry.
-  package mutating func foldAll() {
-    for device in Array(lines.keys) { lines[device]?.fold(upTo: .max) }
-  }
-
   /// The decisions how many entries of devices are canceled.
   var decisions: [DeviceID: Cancellation] {
     lines.mapValues(\.cancellation).filter { $0.value != Cancellation() }

@@ -19,7 +19,6 @@ public struct Delta: Sendable {
   /// The saves of one device that are in the delta.
   public typealias Interval = SaveInterval
 
-  /// The message of a delta or a snapshot.
   let message: ValidatedMessage
 
   init(_ message: ValidatedMessage) { self.message = message }
@@ -36,7 +35,7 @@ public struct Delta: Sendable {
   }
 
   /// Creates a delta from changes in any order, at most one for each record.
-  init(
+  package init(
     changes: [Change], intervals: [DeviceID: Interval] = [:],
     range: RecordRange? = nil
   ) {
@@ -119,29 +118,6 @@ public struct Delta: Sendable {
 
   /// The number of fields.
   public var fieldCount: Int { message.head.fieldCount }
-
-  /// Splits the delta into parts with nearly equal numbers of fields.
-  ///
-  /// A part has no intervals, because it may contain only some effects of a
-  /// save. Applying it updates its fields, but does not advance the version.
-  /// Only the checkers create such deltas. Apps send parts with
-  /// ``Replica/delta(since:byteLimit:)``.
-  ///
-  /// - Precondition: `count` is positive.
-  package func split(into count: Int) -> [Delta] {
-    precondition(
-      count > 0, "cannot split a delta into \(count) parts: expected 1 or more")
-    let fields = changes.flatMap(\.single)
-    return (0..<count).map { i in
-      let part = fields[
-        (i * fields.count / count)..<((i + 1) * fields.count / count)]
-      var changes: [RecordID: Change] = [:]
-      for field in part {
-        changes[field.id, default: Change(id: field.id)].add(field)
-      }
-      return Delta(changes: Array(changes.values))
-    }
-  }
 }
 
 extension Delta: Hashable {
@@ -190,14 +166,8 @@ extension Delta {
   /// Returns the delta as bytes.
   ///
   /// Equal deltas have equal bytes, in every process. Deltas differ if their
-  /// ledgers are folded to different depths: see
-  /// ``Replica/encoded(foldingLedgers:)``.
+  /// ledgers are folded to different depths.
   ///
-  /// - Complexity: O(1), except for the delta of a ``ReplicaSnapshot``, which
-  ///   is encoded again.
-  public func encoded() -> [UInt8] {
-    message.head.kind == .delta
-      ? message.bytes
-      : Delta(changes: changes, intervals: intervals).message.bytes
-  }
+  /// - Complexity: O(1).
+  public func encoded() -> [UInt8] { message.bytes }
 }

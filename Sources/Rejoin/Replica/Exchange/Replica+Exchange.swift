@@ -60,7 +60,12 @@ extension Replica {
 
   /// Returns a delta of the whole replica.
   ///
+  /// Replicas with the same saves return equal deltas, unless they fold their
+  /// ledgers to different depths. To keep a replica between launches, store its
+  /// ``state`` instead.
+  ///
   /// - Returns: The delta, or `nil` if the replica is empty.
+  /// - Complexity: O(*n*), where *n* is the number of fields.
   public func delta() -> Delta? { delta(since: ReplicaVersion()) }
 
   /// Joins the state of another replica and records its version.
@@ -102,7 +107,7 @@ extension Replica {
     }
   }
 
-  /// Joins an encoded delta or snapshot without copying its bytes.
+  /// Joins an encoded delta without copying its bytes.
   ///
   ///     try data.withUnsafeBytes { try replica.apply(decoding: $0) }
   ///
@@ -117,8 +122,7 @@ extension Replica {
     decoding bytes: UnsafeRawBufferPointer,
     reporting detail: MergeReport.Detail = .changes
   ) throws(WireError) -> MergeReport {
-    var records = try RecordReader(
-      validating: bytes, as: [.delta, .snapshot])
+    var records = try RecordReader(validating: bytes, as: [.delta])
     return current.apply(
       &records, schema, now: wallClock.now, reporting: detail)
   }

@@ -13,7 +13,7 @@ struct LargeField: Sendable {
   /// them needs only additions.
   private(set) var horizon: VectorClock
   /// The index of a set's marks, or `nil` until it is needed.
-  private var marks: MarkIndex?
+  private(set) var marks: MarkIndex?
   /// An upper bound of the number of bytes that the field takes in a message, or
   /// `nil` until a save needs it.
   ///
@@ -29,9 +29,6 @@ struct LargeField: Sendable {
     /// The changed elements of a set.
     var elements: Set<Value> = []
   }
-
-  /// The number of indexed marks, including stale ones.
-  var markCount: Int { marks?.count ?? 0 }
 
   /// - Parameter horizon: A clock that the field's clock contains.
   init(horizon: VectorClock) { self.horizon = horizon }
@@ -115,7 +112,7 @@ struct LargeField: Sendable {
 ///
 /// The index is the inverse of the marks, just as a ``ChangeIndex`` is the
 /// inverse of the fields' clocks.
-private struct MarkIndex: Sendable {
+struct MarkIndex: Sendable {
   private struct Entry {
     let sequence: UInt64
     let element: Value
@@ -125,6 +122,7 @@ private struct MarkIndex: Sendable {
   ///
   /// Some entries are stale because their element no longer has the mark.
   private var byDevice = RunMap<DeviceID, [Entry]>()
+  /// The number of marks, including stale ones.
   private(set) var count = 0
 
   /// Adds a mark of a save that is later than all others of its device.

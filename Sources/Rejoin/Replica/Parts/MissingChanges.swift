@@ -141,6 +141,12 @@ package struct MissingChanges: Sendable {
       && prefix.through <= held.through
   }
 
+  /// Whether the receiver lacks every field.
+  fileprivate var containsAllFields: Bool {
+    hasAhead && range.isWhole && known.isEmpty && ahead.isEmpty
+      && prefixes.isEmpty
+  }
+
   /// Returns whether the receiver lacks a field.
   ///
   /// - Parameter digest: The field's key in ``ReplicaVersion/fieldsAhead``.
@@ -216,6 +222,11 @@ extension ReplicaState {
   /// Returns the delta with the missing changes.
   package mutating func delta(of missing: MissingChanges) -> Delta? {
     _checkInvariants()
+    if missing.containsAllFields {
+      let content = content
+      if content.choices.isEmpty, missing.intervals.isEmpty { return nil }
+      return Delta(content, missing.intervals)
+    }
     let locations = missingFields(missing, of: devices(with: missing))
     if locations.isEmpty, missing.intervals.isEmpty { return nil }
     return delta(at: locations, of: missing, through: nil)

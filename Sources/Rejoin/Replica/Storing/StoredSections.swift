@@ -210,7 +210,7 @@ extension ReplicaState {
   ///
   /// The bytes include data that is never sent to other devices: the replica's
   /// own device, the digests of its saves, and its view of stability. To send a
-  /// replica's records elsewhere, use a ``ReplicaSnapshot``.
+  /// replica's records elsewhere, use ``Replica/delta()``.
   ///
   /// - Complexity: O(*n*), where *n* is the number of bytes.
   public func encoded() -> [UInt8] {

@@ -389,7 +389,7 @@ import Testing
     clone.merge(b)
     settle(a, b, clone)
     #expect(areEqual(a, b, clone))
-    #expect(a.encoded() == b.encoded())
+    #expect(a.delta() == b.delta())
   }
 
   @Test func pullWithoutUnusedIDThrowsIdentityInUse() throws {

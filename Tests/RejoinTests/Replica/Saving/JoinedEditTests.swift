@@ -117,7 +117,7 @@ import Testing
 
   @Test func observedStateOfAnotherKindThrows() throws {
     try a.edit { $0.miles.increment(by: 5) }
-    let state = a.encoded()
+    let state = a.delta()
     let fields = a.recordForEditing(Sailor.ada)
     let reset = FieldEdit.count(CounterEdit(by: 0, isReset: true))
     #expect(throws: SaveError.observedKind(Sailor.ada, field: "miles")) {
@@ -145,7 +145,7 @@ import Testing
         }
       }
     }
-    #expect(a.encoded() == state)
+    #expect(a.delta() == state)
     try a.save {
       $0.apply(reset, to: miles, of: Sailor.ada, observed: fields[miles])
     }

@@ -118,9 +118,6 @@ import Testing
     check { _ = try Delta(decoding: Delta([change]).encoded()) }
     check { _ = try ReplicaState(decoding: stored.encoded()) }
     check {
-      _ = try ReplicaSnapshot(decoding: ReplicaSnapshot(of: replica).encoded())
-    }
-    check {
       let delta = Delta(changes: [], range: range)
       _ = try Delta(decoding: delta.encoded())
     }

@@ -14,13 +14,13 @@ import Testing
   @Test func foldChangesNeitherTotalNorVersion() throws {
     try a.edit { $0.pay.append(5, memo: .string("five")) }
     try a.edit { $0.pay.append(-2) }
-    let (version, state) = (a.version, a.encoded(foldingLedgers: true))
+    let (version, state) = (a.version, a.foldedBytes)
     #expect(entries.count == 2)
     #expect(a.foldLedgers() == 2)
     #expect(entries.isEmpty)
     #expect(a.ada?.pay == 3)
     #expect(a.version.vectorClock == version.vectorClock)
-    #expect(a.encoded(foldingLedgers: true) == state)
+    #expect(a.foldedBytes == state)
     #expect(a.foldLedgers() == 0)
   }
 

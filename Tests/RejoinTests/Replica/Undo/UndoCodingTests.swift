@@ -79,7 +79,7 @@ import Testing
     #expect(again.ada?.tags == ["x"] && again.ada?.roles == [])
     #expect(again.ada?.miles == 7 && again.ada?.pay == 9)
     try phone.undo(undo)
-    #expect(again.encoded() == phone.encoded())
+    #expect(again.delta() == phone.delta())
   }
 
   @Test func decodedHistoryUndoesAndRedoesAfterRelaunch() throws {

@@ -235,7 +235,7 @@ import Testing
       }
     }
     let undoing = try clock.measure { try phone.undo(#require(mine.undo)) }
-    let size = phone.encoded().count
+    let size = try #require(phone.delta()).encoded().count
     print("F: \(bytes.count) bytes -> save \(time), undo \(undoing), \(size)")
     #expect(size < 10_000)
   }

@@ -89,10 +89,10 @@ import Testing
       transaction.apply(
         .append(.cancelling), to: Sailor().pay.key, of: Sailor.ada)
     }
-    let before = phone.encoded()
+    let before = phone.delta()
     let left = try undo(first)
     #expect(left == ["", "miles", "name", "pay", "rank"])
-    #expect(phone.encoded() == before)
+    #expect(phone.delta() == before)
   }
 
   /// The whole cancellation stays if a later one decided on more entries of one
@@ -311,9 +311,9 @@ import Testing
     _ = try save { $0.miles.increment() }
     let mine = try save { $0.miles.set(to: -7) }
     for _ in 0..<2 { try phone.edit { $0.miles.increment(by: .max) } }
-    let before = phone.encoded()
+    let before = phone.delta()
     #expect(try undo(mine) == ["miles"])
-    #expect(phone.encoded() == before)
+    #expect(phone.delta() == before)
   }
 
   /// Two clones undo different saves under one dot.

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RejoinStore
+
+extension Patching {
+  /// The conditions under which every record gets patches.
+  package static var forTesting: Patching {
+    var patching = Patching()
+    (patching.least, patching.percent) = (0, 400)
+    return patching
+  }
+}
