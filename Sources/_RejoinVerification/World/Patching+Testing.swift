@@ -3,7 +3,7 @@
 import RejoinStore
 
 extension Patching {
-  /// The conditions under which every record gets patches.
+  /// The conditions for patches of every record.
   package static var forTesting: Patching {
     var patching = Patching()
     (patching.least, patching.percent) = (0, 400)
