@@ -80,7 +80,7 @@ struct SaveTable: Sendable {
 
   /// Returns the index of the device of a save.
   ///
-  /// If several devices have one start, the last one contains the save.
+  /// If several devices share a start, the last one contains the save.
   func line(at index: Int) -> Int {
     lines.partitioningIndex { $0.start > index } - 1
   }

@@ -177,7 +177,7 @@ extension ReplicaVersion {
   ///
   /// Each record up to `through` contains every effect of `saves`, which the
   /// version lacks. A transfer in parts leaves a prefix at the point of
-  /// interruption, from which any sender can continue. See
+  /// interruption, and any sender can continue there. See
   /// ``Replica/delta(since:byteLimit:)``.
   public struct Prefix: Hashable, Sendable {
     /// The last of these records, in the order of IDs.

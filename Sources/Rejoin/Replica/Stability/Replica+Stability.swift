@@ -167,7 +167,7 @@ extension Replica {
 /// devices.
 ///
 /// A *target* is the replica's version at some moment. When every device on the
-/// roster has passed it, the saves in the target are stable, and the next target is
+/// roster passed it, the saves in the target are stable, and the next target is
 /// set. A device passes by showing a version that contains the target, after the
 /// replica received the device's own saves in this version. An edit that its
 /// author made before it saw a stable deletion is therefore never missing. A
