@@ -50,7 +50,8 @@ extension Transaction {
     change(id) { record in
       record.retractions[name] = field.retraction
       if let edit = field.edit {
-        // The save has no other edit of this field, so this cannot overflow.
+        // The save has no other edit of this field, and a field has one
+        // location or elements, so this cannot overflow.
         _ = record.add(edit, to: name, of: key.kind)
       }
       guard key == .existence else { return }
@@ -79,11 +80,18 @@ extension Replica {
     // of a pull, which a save drops when it creates the row's record again.
     let isMemory = id.entity == BuiltIn.pulled
     let rule = isMemory ? .updateWins : schema.declaredDeletion(of: id.entity)
+    let isRecord = SaveError(refusing: id) == nil
     var fields: [FieldKey: FieldReversal] = [:]
+    var last: UndoStep.Location?
     for change in changes {
       let key = change.location.key
+      // No save changes a location twice, so the amounts of a field fit.
+      let isNew = last.map { $0 < change.location } ?? true
+      last = change.location
       // A restored backup, or another replica, may lack the save.
-      guard let rule, change.isOfField, current.holds(change.save) else {
+      guard let rule, isRecord, isNew, change.isOfField,
+        current.holds(change.save)
+      else {
         fields[key, default: FieldReversal()].isLeft = true
         continue
       }

@@ -166,6 +166,35 @@ import Testing
     for change in step.changes { try undo(change, change) }
   }
 
+  /// Two copies of a change would exceed the range of the counter.
+  @Test func undoLeavesRepeatedChange() throws {
+    let report = try phone.save { transaction in
+      transaction.isUndoable = true
+      transaction[Sailor.self, "ada"].miles.decrement(by: .max)
+    }
+    try phone.edit { $0.miles.increment(by: .max) }
+    let change = try change("miles", of: #require(report.undo))
+    let undone = try undo(change, change)
+    #expect(undone.unrevertedFields.map(\.field.name) == ["miles"])
+    #expect(phone.ada?.miles == .max)
+  }
+
+  /// A save with such a key would throw.
+  @Test(arguments: ["", String(repeating: "k", count: Limits.keyBytes + 1)])
+  func undoLeavesRecordOfInvalidKey(_ key: String) throws {
+    let change = try change(nil, of: step())
+    try expectLeft(
+      .init(
+        location: .init(record: RecordID("Sailor", key), field: nil),
+        save: change.save,
+        content: .existence(
+          .init(
+            existed: true, isThere: false, isDeletion: false,
+            covered: VectorClock(change.save.dot), uncovered: VectorClock(),
+            superseded: nil, wasFinal: false, outlived: [], before: 0,
+            after: 0))))
+  }
+
   @Test func undoOfOtherWritesKeepsReplicaValid() throws {
     let step = try step()
     let zero = Dot(phone.device, 0)
