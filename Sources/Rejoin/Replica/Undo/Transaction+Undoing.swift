@@ -50,8 +50,7 @@ extension Transaction {
     change(id) { record in
       record.retractions[name] = field.retraction
       if let edit = field.edit {
-        // The save has no other edit of this field, and a field has one
-        // location or elements, so this cannot overflow.
+        // The save edits this field only here, so the amounts fit.
         _ = record.add(edit, to: name, of: key.kind)
       }
       guard key == .existence else { return }
