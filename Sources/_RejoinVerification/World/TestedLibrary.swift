@@ -45,12 +45,12 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   public init(
     device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID
   ) {
-    self.makeDeviceID = makeDeviceID
-    hand = ManualClock()
-    replica = Replica(
-      device: device, schema: schema, wallClock: hand.wallClock,
-      makeDeviceID: makeDeviceID)
-    replica.fragmentSize = Size.least
+    let hand = ManualClock()
+    self.init(
+      driving: Replica(
+        device: device, schema: schema, wallClock: hand.wallClock,
+        makeDeviceID: makeDeviceID),
+      hand: hand, makeDeviceID: makeDeviceID)
   }
 
   /// Creates a driver of an existing replica.
@@ -69,12 +69,12 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
     resuming state: ReplicaState, _ schema: Schema,
     _ makeDeviceID: @escaping () -> DeviceID
   ) {
-    self.makeDeviceID = makeDeviceID
-    hand = ManualClock()
-    replica = Replica(
-      resuming: state, schema: schema, wallClock: hand.wallClock,
-      makeDeviceID: makeDeviceID)
-    replica.fragmentSize = Size.least
+    let hand = ManualClock()
+    self.init(
+      driving: Replica(
+        resuming: state, schema: schema, wallClock: hand.wallClock,
+        makeDeviceID: makeDeviceID),
+      hand: hand, makeDeviceID: makeDeviceID)
   }
 
   public func copy() -> Self {
