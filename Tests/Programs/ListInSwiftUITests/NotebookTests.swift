@@ -9,7 +9,7 @@ import Testing
 
 /// The model of the article, and the code in the article.
 @MainActor
-@Suite(.timeLimit(.minutes(10))) struct NotebookTests {
+struct NotebookTests {
   private let store: ReplicaStore
   private let other: ReplicaStore
   private let notebook: Notebook

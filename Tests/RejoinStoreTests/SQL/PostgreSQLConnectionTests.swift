@@ -6,9 +6,7 @@ import Testing
 @testable import RejoinStore
 
 /// Connections to servers that are silent, refuse or fail.
-///
-/// An endless wait would exceed the time limit.
-@Suite(.enabled(if: PostgreSQLStandIn.hasClient), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: PostgreSQLStandIn.hasClient))
 struct PostgreSQLConnectionTests {
   private typealias Failure = PostgreSQLStandIn.Failure
 
