@@ -39,21 +39,17 @@ import Testing
     }
   }
 
-  @Test func randomContextsHold() {
-    var random = SeededRandom(seed: 7)
-    for number in 0..<3_000 {
-      let bytes = (0..<80).map { _ in UInt8(random.number(below: 256)) }
-      do { try FuzzTarget.contexts.check(bytes) } catch {
-        Issue.record("input \(number): \(error)")
-      }
-    }
-  }
-
-  @Test func hubsRefuseForgedDevices() {
-    var random = SeededRandom(seed: 8)
-    for number in 0..<1_000 {
-      let bytes = (0..<60).map { _ in UInt8(random.number(below: 256)) }
-      do { try FuzzTarget.forge.check(bytes) } catch {
+  /// Contexts hold, and hubs refuse forged devices.
+  @Test(arguments: [
+    (FuzzTarget.contexts, 7 as UInt64, 3_000, 80), (.forge, 8, 1_000, 60),
+  ])
+  func randomInputsHold(
+    target: FuzzTarget, seed: UInt64, count: Int, length: Int
+  ) {
+    var random = SeededRandom(seed: seed)
+    for number in 0..<count {
+      let bytes = (0..<length).map { _ in UInt8(random.number(below: 256)) }
+      do { try target.check(bytes) } catch {
         Issue.record("input \(number): \(error)")
       }
     }

@@ -72,6 +72,20 @@ extension Replica {
   func edit(_ body: (RecordEditor<Sailor>) -> Void) throws -> SaveReport {
     try save { body($0[Sailor.self, "ada"]) }
   }
+
+  /// Writes a field of every kind.
+  func fill(
+    name: String = "ada", rank: String = "mate", tag: String = "x",
+    role: String = "y"
+  ) throws {
+    try edit {
+      ($0.name, $0.rank) = (name, rank)
+      $0.miles.increment(by: 3)
+      $0.tags.insert(tag)
+      $0.roles.insert(role)
+      $0.pay.append(4)
+    }
+  }
 }
 
 /// Merges the replicas with each other until all have the same saves.

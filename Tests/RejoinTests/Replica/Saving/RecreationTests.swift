@@ -8,13 +8,7 @@ import Testing
   private let b = Replica.empty(2)
 
   private func fill(_ replica: Replica) throws {
-    try replica.edit {
-      ($0.name, $0.rank) = ("old", "old")
-      $0.miles.increment(by: 3)
-      $0.tags.insert("old")
-      $0.roles.insert("old")
-      $0.pay.append(4)
-    }
+    try replica.fill(name: "old", rank: "old", tag: "old", role: "old")
   }
 
   @Test func recreationDropsSeenFields() throws {

@@ -9,13 +9,7 @@ import Testing
   private let b = Replica.empty(2)
 
   private func fill() throws {
-    try a.edit {
-      ($0.name, $0.rank) = ("ada", "mate")
-      $0.miles.increment(by: 3)
-      $0.tags.insert("x")
-      $0.roles.insert("y")
-      $0.pay.append(4)
-    }
+    try a.fill()
     settle(a, b)
   }
 

@@ -7,16 +7,6 @@ import Testing
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 
-  private func fill(_ replica: Replica) throws {
-    try replica.edit {
-      ($0.name, $0.rank) = ("ada", "mate")
-      $0.miles.increment(by: 3)
-      $0.tags.insert("x")
-      $0.roles.insert("y")
-      $0.pay.append(4)
-    }
-  }
-
   private func contents(_ replica: Replica) -> [FieldKey] {
     let record = replica.recordForEditing(Sailor.ada)
     return record.fields.filter { record[$0].hasContent }
@@ -27,7 +17,7 @@ import Testing
   }
 
   private func deleteEverywhere() throws {
-    try fill(a)
+    try a.fill()
     try b.save { $0[Berth.self, "b"].name = "b" }
     settle(a, b)
     try a.save { $0[Sailor.self, "ada"].delete() }
@@ -94,7 +84,7 @@ import Testing
 
   @Test func purgeAnnouncesAndDropsInOneSave() throws {
     let bob = RecordID("Sailor", "bob")
-    try fill(a)
+    try a.fill()
     try a.save { $0[Sailor.self, "bob"].name = "bob" }
     try a.save { $0[Sailor.self, "ada"].delete() }
     #expect(try a.purgeDeletedRecords().announcedRecords == [Sailor.ada])
@@ -106,7 +96,7 @@ import Testing
   }
 
   @Test func purgeIgnoresExistingRecords() throws {
-    try fill(a)
+    try a.fill()
     #expect(try a.purgeDeletedRecords().dot == nil)
     #expect(a.stabilityCut == a.version.vectorClock)
     #expect(contents(a).count == 6)
@@ -114,7 +104,7 @@ import Testing
 
   /// The editing device is not on the roster, so neither purge waits for it.
   @Test func editOfUnknownDeviceRestoresOnlyItsPart() throws {
-    try fill(a)
+    try a.fill()
     a.tell(b)
     let c = Replica.empty(3)
     a.tell(c)
@@ -154,7 +144,7 @@ import Testing
 
   @Test func purgeAwaitsEnrolledDevice() throws {
     try a.enroll(DeviceID(5), name: "spare")
-    try fill(a)
+    try a.fill()
     try a.save { $0[Sailor.self, "ada"].delete() }
     #expect(a.roster == [a.device, DeviceID(5)])
     #expect(a.stabilityCut.isEmpty)
