@@ -9,7 +9,9 @@
 ///     }
 ///
 /// Each property declares a field. A ``Schema`` reflects on an instance once to
-/// find the fields. Reading and editing use key paths.
+/// find the fields. Reading and editing use key paths. A property must not have
+/// the name of a member of ``TypedRecord`` or ``RecordEditor``, such as `id` or
+/// `entries`, which would hide it. The stored name of a field can be any text.
 ///
 ///     replica[Profile.self, "ada"]?.steps               // Int64
 ///     replica[Profile.self, "ada"]?.conflictingValues(of: \.name)   // [String?]

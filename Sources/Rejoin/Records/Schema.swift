@@ -184,12 +184,20 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 }
 
 extension Schema.Definition {
+  /// The members of ``TypedRecord`` and ``RecordEditor``, which would hide a
+  /// field with the same name.
+  private static let members: Set<String> = [
+    "amounts", "conflictingValues", "delete", "ensureExists", "entries", "id",
+    "insertions", "olderValues", "record", "unset", "write", "writes",
+  ]
+
   /// Creates a definition from an entity's fields and deletion rule.
   fileprivate init<E: Entity>(_ entity: E) {
     let children = Mirror(reflecting: entity).children
-    for name in ["id", "record"] {
+    let others = children.filter { !($0.value is DeletionRule) }
+    for name in others.compactMap(\.label) {
       demand(
-        !children.contains { $0.label == name },
+        !Schema.Definition.members.contains(name),
         "\(E.entityName) has a property named `\(name)`, which every record has "
           + "already. Rename the property. The stored name of the field can stay."
       )

@@ -21,6 +21,11 @@ import Testing
     let record = register("record", of: String.self)
   }
 
+  private struct Account: Entity {
+    let entries = ledger("entries")
+    let delete = DeletionRule.deleteWins
+  }
+
   private struct Undecided: Entity {
     let one = DeletionRule.updateWins
     let two = DeletionRule.updateWins
@@ -43,7 +48,8 @@ import Testing
 
   enum Mistake: CaseIterable, Codable {
     case undeclaredEntity, undeclaredEdit, longEntity, fieldsOfOneName
-    case fieldNamedRecord, rules, staticDeletion, staticDeletions
+    case fieldNamedRecord, fieldNamedEntries
+    case rules, staticDeletion, staticDeletions
     case staticDeletionRule, entitiesOfOneName, reservedEntity, quietCounter
     case fieldWithoutName, editOfOtherKind, counterInPull, negativeLimit
     case usedDevice, usedDeviceOfToken, changesOfOneRecord
@@ -55,6 +61,7 @@ import Testing
       case .longEntity: "use at most 255"
       case .fieldsOfOneName: "declares two fields named \"name\""
       case .fieldNamedRecord: "which every record has already"
+      case .fieldNamedEntries: "has a property named `entries`"
       case .rules: "declares 2 deletion rules"
       case .staticDeletion: "FirstStatic has a static deletion rule"
       case .staticDeletions: "SecondStatic has a static deletion rule"
@@ -84,6 +91,7 @@ import Testing
         try replica.save { $0.ensureExists(RecordID(entity, "1")) }
       case .fieldsOfOneName: _ = [Twice.self] as Schema
       case .fieldNamedRecord: _ = [Recorded.self] as Schema
+      case .fieldNamedEntries: _ = [Account.self] as Schema
       case .rules: _ = [Undecided.self] as Schema
       case .staticDeletion: _ = [FirstStatic.self] as Schema
       case .staticDeletions: _ = [SecondStatic.self] as Schema
