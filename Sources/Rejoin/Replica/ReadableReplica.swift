@@ -34,6 +34,7 @@ public protocol ReadableReplica {
   ///   - key: The key after which the list starts, or `nil` for the first
   ///     record.
   ///   - limit: The maximum number of IDs to return, or `nil` for no limit.
+  /// - Precondition: `limit` is not negative.
   func recordIDs(of entity: String, after key: String?, limit: Int?)
     -> [RecordID]
 
@@ -44,7 +45,8 @@ public protocol ReadableReplica {
   ///   - key: The key after which the list starts, or `nil` for the first
   ///     record.
   ///   - limit: The maximum number of records to return, or `nil` for no limit.
-  /// - Precondition: The schema declares the entity.
+  /// - Precondition: The schema declares the entity, and `limit` is not
+  ///   negative.
   func records<E: Entity>(of entity: E.Type, after key: String?, limit: Int?)
     -> [TypedRecord<E>]
 
@@ -84,6 +86,26 @@ extension ReadableReplica {
     records(of: entity, after: nil, limit: nil)
   }
 
+  /// Lists the first existing records of a declared entity, sorted by key.
+  ///
+  /// - Precondition: The schema declares the entity, and `limit` is not
+  ///   negative.
+  public func records<E: Entity>(
+    of entity: E.Type, limit: Int?
+  ) -> [TypedRecord<E>] {
+    records(of: entity, after: nil, limit: limit)
+  }
+
+  /// Lists the existing records of a declared entity after a key, sorted by
+  /// key.
+  ///
+  /// - Precondition: The schema declares the entity.
+  public func records<E: Entity>(
+    of entity: E.Type, after key: String?
+  ) -> [TypedRecord<E>] {
+    records(of: entity, after: key, limit: nil)
+  }
+
   /// Lists the IDs of the existing records of a declared entity, sorted.
   ///
   ///     let page = replica.recordIDs(of: Profile.self, limit: 50)
@@ -94,6 +116,26 @@ extension ReadableReplica {
   ) -> [RecordID] {
     recordIDs(
       of: schema.fields(of: entity).entityName, after: key, limit: limit)
+  }
+
+  /// Lists the IDs of all existing records of an entity, declared or not, sorted
+  /// by key.
+  public func recordIDs(of entity: String) -> [RecordID] {
+    recordIDs(of: entity, after: nil, limit: nil)
+  }
+
+  /// Lists the IDs of the first existing records of an entity, declared or not,
+  /// sorted by key.
+  ///
+  /// - Precondition: `limit` is not negative.
+  public func recordIDs(of entity: String, limit: Int?) -> [RecordID] {
+    recordIDs(of: entity, after: nil, limit: limit)
+  }
+
+  /// Lists the IDs of the existing records of an entity after a key, declared or
+  /// not, sorted by key.
+  public func recordIDs(of entity: String, after key: String?) -> [RecordID] {
+    recordIDs(of: entity, after: key, limit: nil)
   }
 
   /// Returns the number of existing records of a declared entity.
@@ -108,7 +150,9 @@ extension ReadableReplica {
   ///
   ///     replica.conflictedFields(of: Profile.self).map(\.record.key)  // ["ada"]
   ///
-  /// The list omits fields that the schema declares as `lww`.
+  /// The list omits fields that the schema declares as `lww`. It includes
+  /// conflicts with values of another version, which a typed record does not
+  /// show because they have another type.
   ///
   /// - Precondition: The schema declares the entity.
   public func conflictedFields<E: Entity>(of entity: E.Type) -> [FieldLocation]

@@ -73,6 +73,7 @@ extension Replica {
   ///   - key: The key after which the list starts, or `nil` for the first
   ///     record.
   ///   - limit: The maximum number of IDs to return, or `nil` for no limit.
+  /// - Precondition: `limit` is not negative.
   /// - Complexity: O(*k* + log *n*), where *k* is the number of IDs that are
   ///   listed or belong to deleted records between them, and *n* is the number
   ///   of all records. Each record that was added out of order since the last
@@ -103,7 +104,8 @@ extension Replica {
   ///   - key: The key after which the list starts, or `nil` for the first
   ///     record.
   ///   - limit: The maximum number of records to return, or `nil` for no limit.
-  /// - Precondition: The schema declares the entity.
+  /// - Precondition: The schema declares the entity, and `limit` is not
+  ///   negative.
   /// - Complexity: The cost of ``recordIDs(of:after:limit:)``, and
   ///   of reading the listed records.
   public func records<E: Entity>(

@@ -15,6 +15,15 @@ import Testing
     }
   }
 
+  /// Lists all keys, the first one, and those after it.
+  private func keys(in replica: some ReadableReplica) -> [[String]] {
+    [
+      replica.records(of: Sailor.self),
+      replica.records(of: Sailor.self, limit: 1),
+      replica.records(of: Sailor.self, after: "a"),
+    ].map { $0.map(\.id) }
+  }
+
   @Test func recordsAreListedInKeyOrder() throws {
     try names("c", "a", "d", "b")
     try replica.save { $0[Sailor.self, "b"].delete() }
@@ -25,6 +34,8 @@ import Testing
     let page = replica.records(of: Sailor.self, after: "a", limit: 1)
     #expect(page.map(\.id) == ["c"])
     #expect(replica.records(of: Sailor.self, limit: 0).isEmpty)
+    #expect(
+      keys(in: ReplicaView(replica)) == [["a", "c", "d"], ["a"], ["c", "d"]])
     #expect(
       replica.recordIDs(of: Sailor.self, after: "a")
         == ["c", "d"].map { RecordID("Sailor", $0) })

@@ -26,6 +26,18 @@ import _RejoinVerification
     ids.filter { $0.entity == entity && replica.exists($0) }.sorted()
   }
 
+  /// Lists IDs by the functions of the protocol.
+  private static func first(
+    _ limit: Int, of entity: String, in replica: some ReadableReplica
+  ) -> [RecordID] {
+    let all = replica.recordIDs(of: entity)
+    guard limit > 0, let first = all.first else {
+      return replica.recordIDs(of: entity, limit: limit)
+    }
+    return [first]
+      + replica.recordIDs(of: entity, after: first.key).prefix(limit - 1)
+  }
+
   private func check(_ replica: Replica, _ ids: [RecordID]) {
     for entity in ["Kept", "Lost"] {
       let expected = existing(replica, entity, ids)
@@ -34,6 +46,9 @@ import _RejoinVerification
       for limit in [0, 1, 3] {
         #expect(
           replica.recordIDs(of: entity, limit: limit)
+            == Array(expected.prefix(limit)))
+        #expect(
+          Self.first(limit, of: entity, in: ReplicaView(replica))
             == Array(expected.prefix(limit)))
         for id in ids {
           let rest = expected.filter { RecordID(entity, id.key) < $0 }
