@@ -15,7 +15,7 @@ extension Date: FieldValue {
   }
 
   /// Creates a date from a stored date.
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     guard case .date(let microseconds) = value else { return nil }
     self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000)
   }
@@ -28,7 +28,7 @@ extension UUID: FieldValue {
   }
 
   /// Creates a UUID from 16 stored bytes.
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     guard case .bytes(let bytes) = value, bytes.count == 16 else { return nil }
     self.init(
       uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
@@ -40,7 +40,7 @@ extension Data: FieldValue {
   public var fieldValue: Value { .bytes(Array(self)) }
 
   /// Creates data from stored bytes.
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     guard case .bytes(let bytes) = value else { return nil }
     self.init(bytes)
   }
@@ -51,7 +51,7 @@ extension URL: FieldValue {
   public var fieldValue: Value { .string(absoluteString) }
 
   /// Creates a URL from a stored string, or returns `nil` if it is not a URL.
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     guard case .string(let text) = value, let url = URL(string: text) else {
       return nil
     }
@@ -66,7 +66,7 @@ extension Decimal: FieldValue {
   public var fieldValue: Value { .string(description) }
 
   /// Creates a number from its shortest text.
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     guard case .string(let text) = value,
       let number = Decimal(string: text, locale: Locale(identifier: "POSIX")),
       number.description == text
@@ -82,6 +82,9 @@ extension Decimal: FieldValue {
 ///
 ///     let address = register("address", of: Coded<Address>.self)
 ///     ada.address = Coded(Address(street: "12 Elm", city: "Paris"))
+///
+/// If your module isolates its types to the main actor by default, declare the
+/// type as `nonisolated`.
 public struct Coded<Content: Codable & Hashable & Sendable>: FieldValue,
   Hashable
 {
@@ -108,7 +111,7 @@ public struct Coded<Content: Codable & Hashable & Sendable>: FieldValue,
   }
 
   /// Decodes a value from stored JSON.
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     guard case .bytes(let bytes) = value,
       let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))
     else { return nil }

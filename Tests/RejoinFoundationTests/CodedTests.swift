@@ -73,7 +73,8 @@ import Testing
     reversed.nested = Set(expected.nested.sorted { $0.count > $1.count })
     #expect(reversed == expected)
     #expect(Coded(reversed).fieldValue == Coded(expected).fieldValue)
-    #expect(Coded<Lists>(Coded(expected).fieldValue)?.content == expected)
+    #expect(
+      Coded<Lists>(fieldValue: Coded(expected).fieldValue)?.content == expected)
   }
 
   @Test func elementsAreSortedByTheirBytes() throws {
@@ -133,7 +134,8 @@ import Testing
       folder = Folder(
         name: "\(level)", folders: [folder, Folder(name: "side")])
     }
-    #expect(Coded<Folder>(Coded(folder).fieldValue)?.content == folder)
+    #expect(
+      Coded<Folder>(fieldValue: Coded(folder).fieldValue)?.content == folder)
   }
 
   private struct Note: Codable, Hashable, Sendable {
@@ -149,12 +151,32 @@ import Testing
   @Test func emptyElementIsListed() throws {
     let notes: Set = [Note(text: "a"), Note()]
     #expect(json(notes) == #"[{"text":"a"},{}]"#)
-    #expect(Coded<Set<Note>>(Coded(notes).fieldValue)?.content == notes)
+    #expect(
+      Coded<Set<Note>>(fieldValue: Coded(notes).fieldValue)?.content == notes)
   }
 
   @Test func unencodableValueIsNull() {
     #expect(Coded(Set([Double.infinity])).fieldValue == .null)
     #expect(Coded([Day.mon: Double.nan]).fieldValue == .null)
+  }
+
+  private struct Reading: Entity {
+    let celsius = register("celsius", of: Coded<Double>.self)
+    let price = register("price", of: Coded<Decimal>.self)
+  }
+
+  /// A literal is the content, even if the content has another type by default.
+  @Test func literalIsStored() throws {
+    let replica = Replica(
+      device: DeviceID(1), schema: [Reading.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
+    try replica.save {
+      let reading = $0[Reading.self, "1"]
+      (reading.celsius, reading.price) = (Coded(7), Coded(2))
+    }
+    let reading = try #require(replica[Reading.self, "1"])
+    #expect(reading.celsius == Coded(7) && reading.price == Coded(2))
+    #expect(reading.celsius?.content == 7 && reading.price?.content == 2)
   }
 
   private struct AnyOf: Codable, Hashable, @unchecked Sendable {

@@ -24,8 +24,8 @@ import Testing
     _ value: Stored, is expected: Value
   ) {
     #expect(value.fieldValue == expected)
-    #expect(Stored(expected) == value)
-    #expect(Stored(.bool(true)) == nil)
+    #expect(Stored(fieldValue: expected) == value)
+    #expect(Stored(fieldValue: .bool(true)) == nil)
   }
 
   @Test func exampleOfModulePageRoundTrips() throws {
@@ -67,7 +67,7 @@ import Testing
     for microseconds in stride(
       from: 1_750_000_000_000_000 as Int64, to: 1_750_000_000_002_000, by: 7)
     {
-      let date = try #require(Date(.date(microseconds)))
+      let date = try #require(Date(fieldValue: .date(microseconds)))
       #expect(date.fieldValue == .date(microseconds))
     }
   }
@@ -77,7 +77,7 @@ import Testing
       UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF"))
     let bytes = (0..<16).map { UInt8($0 * 17) }
     check(uuid, is: .bytes(bytes))
-    #expect(UUID(.bytes([1])) == nil)
+    #expect(UUID(fieldValue: .bytes([1])) == nil)
     check(Data([0, 255]), is: .bytes([0, 255]))
     check(Data(), is: .bytes([]))
     #expect(
@@ -95,7 +95,7 @@ import Testing
         try #require(Decimal(string: number)), is: .string(text))
     }
     for text in ["1.50", "12abc", "", "x"] {
-      #expect(Decimal(.string(text)) == nil, "\(text)")
+      #expect(Decimal(fieldValue: .string(text)) == nil, "\(text)")
     }
   }
 
@@ -104,7 +104,7 @@ import Testing
     check(
       hotel,
       is: .bytes(Array(#"{"name":"a/b","nights":2,"rating":1}"#.utf8)))
-    #expect(Coded<Hotel>(.bytes(Array("{}".utf8))) == nil)
+    #expect(Coded<Hotel>(fieldValue: .bytes(Array("{}".utf8))) == nil)
     let broken = Coded(Hotel(name: "", nights: 0, rating: .infinity))
     #expect(broken.fieldValue == .null)
   }

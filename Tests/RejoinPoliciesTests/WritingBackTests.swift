@@ -233,7 +233,7 @@ import Testing
   private struct Euros: FieldValue {
     let amount: Int64
 
-    init?(_ value: Value) {
+    init?(fieldValue value: Value) {
       guard case .int(let cents) = value else { return nil }
       amount = cents / 100
     }

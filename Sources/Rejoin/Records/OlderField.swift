@@ -52,7 +52,7 @@ public struct OlderField<Element: FieldValue>: Sendable {
     of type: Old.Type, _ convert: @escaping @Sendable (Old) -> Element?
   ) -> OlderField {
     OlderField(.register) {
-      Old($0).flatMap(convert)
+      Old(fieldValue: $0).flatMap(convert)
     } values: { record, key in
       record.writes(of: key).compactMap { write in
         guard let value = record.visible(write.value) else { return nil }
@@ -69,7 +69,7 @@ public struct OlderField<Element: FieldValue>: Sendable {
     _ convert: @escaping @Sendable (Int64) -> Element?
   ) -> OlderField {
     OlderField(.counter) {
-      Int64($0).flatMap(convert)
+      Int64(fieldValue: $0).flatMap(convert)
     } values: { record, key in
       let field = record[key]
       guard let value = field.shownValues?.first else { return [] }
@@ -89,7 +89,7 @@ public struct OlderField<Element: FieldValue>: Sendable {
     of type: Old.Type, _ convert: @escaping @Sendable (Old) -> Element?
   ) -> OlderField {
     OlderField(.set) {
-      Old($0).flatMap(convert)
+      Old(fieldValue: $0).flatMap(convert)
     } values: { record, key in
       record.insertions(of: key).sorted { $0.key < $1.key }.map {
         Written(value: $0, saves: $1.sorted(), time: nil)
@@ -165,7 +165,9 @@ struct FieldVersions<Element: FieldValue>: Sendable {
 
   /// Converts a value that is stored under the key of a version.
   func element(_ value: Value, of source: FieldKey) -> Element? {
-    if source == key, let element = Element(value) { return element }
+    if source == key, let element = Element(fieldValue: value) {
+      return element
+    }
     for older in older where older.kind == source.kind {
       if let element = older.convert(value) { return element }
     }

@@ -15,7 +15,7 @@ public protocol FieldValue: Sendable {
   ///
   /// - Returns: `nil` if the stored value has another type, for example because
   ///   a newer version of the app wrote it.
-  init?(_ value: Value)
+  init?(fieldValue value: Value)
 }
 
 extension Value: FieldValue {
@@ -23,13 +23,13 @@ extension Value: FieldValue {
   public var fieldValue: Value { self }
 
   /// Creates a copy of a value.
-  public init(_ value: Value) { self = value }
+  public init(fieldValue value: Value) { self = value }
 }
 
 extension Bool: FieldValue {
   public var fieldValue: Value { .bool(self) }
 
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     guard case .bool(let flag) = value else { return nil }
     self = flag
   }
@@ -49,7 +49,7 @@ extension FieldValue where Self: FixedWidthInteger {
 
   /// Creates an integer from a stored value, or returns `nil` if it does not
   /// fit.
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     switch value {
     case .int(let number): self.init(exactly: number)
     case .bytes(let bytes) where bytes.count == Self.bitWidth / 8:
@@ -76,7 +76,7 @@ extension UInt: FieldValue {}
 extension Double: FieldValue {
   public var fieldValue: Value { Value.double(self).canonical }
 
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     guard case .double(let number) = value else { return nil }
     self = number
   }
@@ -88,8 +88,8 @@ extension Float: FieldValue {
 
   /// Creates a number from a stored one, or returns `nil` if `Float` cannot
   /// represent it exactly.
-  public init?(_ value: Value) {
-    guard let number = Double(value) else { return nil }
+  public init?(fieldValue value: Value) {
+    guard let number = Double(fieldValue: value) else { return nil }
     self.init(number)
     if Double(self) != number && !number.isNaN { return nil }
   }
@@ -98,7 +98,7 @@ extension Float: FieldValue {
 extension String: FieldValue {
   public var fieldValue: Value { .string(self) }
 
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     guard case .string(let text) = value else { return nil }
     self = text
   }
@@ -107,7 +107,7 @@ extension String: FieldValue {
 extension [UInt8]: FieldValue {
   public var fieldValue: Value { .bytes(self) }
 
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     guard case .bytes(let bytes) = value else { return nil }
     self = bytes
   }
@@ -116,7 +116,7 @@ extension [UInt8]: FieldValue {
 extension RecordID: FieldValue {
   public var fieldValue: Value { .reference(self) }
 
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     guard case .reference(let id) = value else { return nil }
     self = id
   }
@@ -128,8 +128,8 @@ extension FieldValue where Self: RawRepresentable, RawValue: FieldValue {
 
   /// Creates a value from a stored raw value, or returns `nil` if it is not
   /// valid.
-  public init?(_ value: Value) {
-    guard let raw = RawValue(value) else { return nil }
+  public init?(fieldValue value: Value) {
+    guard let raw = RawValue(fieldValue: value) else { return nil }
     self.init(rawValue: raw)
   }
 }

@@ -8,7 +8,7 @@ public enum OnlyOne: FieldValue {
   case one
 
   /// Decodes the integer 1, and no other value.
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     if value != .int(1) { return nil }
     self = .one
   }

@@ -9,12 +9,31 @@ private struct Token: RawRepresentable, FieldValue, Equatable {
   let rawValue: [UInt8]
 }
 
+private struct Celsius: FieldValue, Equatable {
+  let degrees: Double
+
+  init(_ degrees: Double) { self.degrees = degrees }
+
+  init?(fieldValue value: Value) {
+    guard let degrees = Double(fieldValue: value) else { return nil }
+    self.degrees = degrees
+  }
+
+  var fieldValue: Value { degrees.fieldValue }
+}
+
 @Suite struct FieldValueTests {
   private func roundTrips<Type: FieldValue & Equatable>(
     _ values: [Type], as stored: [Value]
   ) {
     #expect(values.map(\.fieldValue) == stored)
-    #expect(stored.map { Type($0) } == values)
+    #expect(stored.map { Type(fieldValue: $0) } == values)
+  }
+
+  /// The conversion from a stored value does not take over an initializer.
+  @Test func literalCreatesValue() {
+    let cold: Celsius? = Celsius(7)
+    #expect(cold?.degrees == 7)
   }
 
   @Test func everyTypeRoundTrips() {
@@ -36,30 +55,30 @@ private struct Token: RawRepresentable, FieldValue, Equatable {
   }
 
   @Test func outOfRangeIntegersReturnNil() {
-    #expect(Int8(Value.int(128)) == nil)
-    #expect(Int8(Value.int(-129)) == nil)
-    #expect(UInt8(Value.int(-1)) == nil)
-    #expect(UInt8(Value.int(256)) == nil)
-    #expect(UInt16(Value.int(.max)) == nil)
-    #expect(UInt32(Value.int(1 << 32)) == nil)
-    #expect(UInt32(Value.int(.min)) == nil)
-    #expect(Int32(Value.int(.max)) == nil)
+    #expect(Int8(fieldValue: Value.int(128)) == nil)
+    #expect(Int8(fieldValue: Value.int(-129)) == nil)
+    #expect(UInt8(fieldValue: Value.int(-1)) == nil)
+    #expect(UInt8(fieldValue: Value.int(256)) == nil)
+    #expect(UInt16(fieldValue: Value.int(.max)) == nil)
+    #expect(UInt32(fieldValue: Value.int(1 << 32)) == nil)
+    #expect(UInt32(fieldValue: Value.int(.min)) == nil)
+    #expect(Int32(fieldValue: Value.int(.max)) == nil)
   }
 
   @Test func valueOfAnotherTypeReturnsNil() {
     let others: [Value] = [.null, .date(1), .reference(RecordID("A", "k"))]
     for value in others {
-      #expect(Bool(value) == nil)
-      #expect(Int(value) == nil)
-      #expect(Double(value) == nil)
-      #expect(String(value) == nil)
-      #expect([UInt8](value) == nil)
-      #expect(Colour(value) == nil)
+      #expect(Bool(fieldValue: value) == nil)
+      #expect(Int(fieldValue: value) == nil)
+      #expect(Double(fieldValue: value) == nil)
+      #expect(String(fieldValue: value) == nil)
+      #expect([UInt8](fieldValue: value) == nil)
+      #expect(Colour(fieldValue: value) == nil)
     }
-    #expect(RecordID(Value.string("A/k")) == nil)
-    #expect(Int(Value.double(1)) == nil)
-    #expect(Double(Value.int(1)) == nil)
-    #expect(Bool(Value.int(1)) == nil)
+    #expect(RecordID(fieldValue: Value.string("A/k")) == nil)
+    #expect(Int(fieldValue: Value.double(1)) == nil)
+    #expect(Double(fieldValue: Value.int(1)) == nil)
+    #expect(Bool(fieldValue: Value.int(1)) == nil)
   }
 
   @Test func unsignedIntegersAboveInt64AreKeptAndInOrder() {
@@ -75,12 +94,12 @@ private struct Token: RawRepresentable, FieldValue, Equatable {
     let rising = [0, UInt64(Int64.max), above, above + 1, .max]
     let stored = rising.map(\.fieldValue)
     #expect(stored.sorted() == stored)
-    #expect(Int64(UInt64.max.fieldValue) == nil)
-    #expect(UInt64(Value.int(-1)) == nil)
+    #expect(Int64(fieldValue: UInt64.max.fieldValue) == nil)
+    #expect(UInt64(fieldValue: Value.int(-1)) == nil)
     // A number must not have two forms.
-    #expect(UInt64(Value.bytes([0, 0, 0, 0, 0, 0, 0, 1])) == nil)
-    #expect(UInt64(Value.bytes([255])) == nil)
-    #expect(UInt8(Value.bytes([255])) == nil)
+    #expect(UInt64(fieldValue: Value.bytes([0, 0, 0, 0, 0, 0, 0, 1])) == nil)
+    #expect(UInt64(fieldValue: Value.bytes([255])) == nil)
+    #expect(UInt8(fieldValue: Value.bytes([255])) == nil)
   }
 
   @Test func floatsAreStoredWithoutLoss() {
@@ -90,24 +109,24 @@ private struct Token: RawRepresentable, FieldValue, Equatable {
         .double(Double(Float(0.1))), .double(.infinity),
         .double(Double(Float.leastNonzeroMagnitude)),
       ])
-    #expect(Float(Value.double(0.1)) == nil)
-    #expect(Float(Value.double(1e300)) == nil)
-    #expect(Float(Float.nan.fieldValue)?.isNaN == true)
+    #expect(Float(fieldValue: Value.double(0.1)) == nil)
+    #expect(Float(fieldValue: Value.double(1e300)) == nil)
+    #expect(Float(fieldValue: Float.nan.fieldValue)?.isNaN == true)
   }
 
   @Test func rawValuesAreStored() {
     roundTrips([Colour.red, .green], as: [.string("red"), .string("green")])
     roundTrips([Level.low, .high], as: [.int(-1), .int(1)])
     roundTrips([Token(rawValue: [9])], as: [.bytes([9])])
-    #expect(Colour(Value.string("blue")) == nil)
-    #expect(Level(Value.int(0)) == nil)
-    #expect(Level(Value.int(1000)) == nil)
+    #expect(Colour(fieldValue: Value.string("blue")) == nil)
+    #expect(Level(fieldValue: Value.int(0)) == nil)
+    #expect(Level(fieldValue: Value.int(1000)) == nil)
   }
 
   @Test func registerOfAnotherTypeReadsAsNil() {
     var text = MVRegister<Value>()
     text.write(.string("blue"), on: DeviceID(1), at: .zero)
     #expect(text.value == .string("blue"))
-    #expect(text.value.flatMap { Colour($0) } == nil)
+    #expect(text.value.flatMap { Colour(fieldValue: $0) } == nil)
   }
 }

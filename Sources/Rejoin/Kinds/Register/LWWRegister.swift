@@ -36,7 +36,9 @@ public struct LWWRegister<Element: FieldValue>: Hashable, Sendable {
   public init() {}
 
   /// The value, or `nil` while the register is unset.
-  public var value: Element? { write?.content.value.flatMap { Element($0) } }
+  public var value: Element? {
+    write?.content.value.flatMap { Element(fieldValue: $0) }
+  }
 
   /// The device that wrote the value.
   public var author: DeviceID? { write?.device }

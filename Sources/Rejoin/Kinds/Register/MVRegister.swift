@@ -27,7 +27,7 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
   /// The value of the write with the greatest timestamp, or `nil` while the
   /// register is unset.
   public var value: Element? {
-    state.store.winner?.payload.value.flatMap { Element($0) }
+    state.store.winner?.payload.value.flatMap { Element(fieldValue: $0) }
   }
 
   /// The values of concurrent writes that differ from the visible value, sorted
@@ -35,7 +35,7 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
   ///
   /// The first value is `nil` if a write unset the register.
   public var conflicts: [Element?] {
-    state.store.conflicts.converted { Element($0) }
+    state.store.conflicts.converted { Element(fieldValue: $0) }
   }
 
   /// The device that wrote the visible value.

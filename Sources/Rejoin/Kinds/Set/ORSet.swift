@@ -24,7 +24,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   ///
   /// - Complexity: O(*n* log *n*), where *n* is the number of elements.
   public var elements: [Element] {
-    state.store.elements.compactMap { Element($0) }
+    state.store.elements.compactMap { Element(fieldValue: $0) }
   }
 
   /// The number of elements.

@@ -81,7 +81,7 @@ extension MVRegister: FieldType {
   ) -> Element? {
     // Most fields have no older version.
     if field.versions.older.isEmpty {
-      return record.value(of: field.key).flatMap { Element($0) }
+      return record.value(of: field.key).flatMap { Element(fieldValue: $0) }
     }
     return field.versions.value(record.shown)
   }
@@ -254,7 +254,7 @@ public struct Reference<Target: Entity>: FieldValue, Hashable {
 
   public var fieldValue: Value { .reference(id) }
 
-  public init?(_ value: Value) {
+  public init?(fieldValue value: Value) {
     guard case .reference(let id) = value,
       UTF8Order.equal(id.entity, Target.entityName)
     else { return nil }
