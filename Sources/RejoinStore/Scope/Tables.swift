@@ -22,8 +22,8 @@ enum Tables {
   /// The statements that create the tables, in PostgreSQL's dialect.
   ///
   /// Each condition fits only one index, so the database cannot choose a wrong
-  /// one. A row is found by its number or by its name within its scope, and a
-  /// touch by its device.
+  /// one. A row is found by its number or by its name within its scope. The
+  /// exception are the touches of a device: see ``touchesPerDevice``.
   private static let definitions = [
     """
     CREATE TABLE rejoin_scope (
@@ -69,6 +69,14 @@ enum Tables {
     """,
     "CREATE INDEX rejoin_since ON rejoin_touch (device, n, record)",
   ]
+
+  /// The statement that tells PostgreSQL that a device has few of the touches.
+  ///
+  /// The primary key also contains the device, as its last column. If a sample of
+  /// the touches had only one device, the server would expect that each device
+  /// has all of them, and read the whole primary key.
+  private static let touchesPerDevice =
+    "ALTER TABLE rejoin_touch ALTER COLUMN device SET (n_distinct = 1000)"
 
   /// The table of the undo history, which files of earlier versions lack.
   ///
@@ -125,6 +133,9 @@ enum Tables {
       if try exist(on: connection) { return }
     }
     for definition in definitions { try run(definition, on: connection) }
+    if connection.dialect == .postgresql {
+      try connection.run(touchesPerDevice)
+    }
   }
 
   /// Creates the table of the undo history if the database lacks it.
