@@ -210,6 +210,18 @@ package struct WireReader {
     bytes[one].elementsEqual(bytes[other])
   }
 
+  /// Skips some bytes if they are the next ones, and returns whether they are.
+  mutating func skip(_ next: [UInt8]) -> Bool {
+    guard !next.isEmpty, next.count <= remaining,
+      bytes[offset..<(offset + next.count)].elementsEqual(next)
+    else { return false }
+    offset += next.count
+    return true
+  }
+
+  /// Returns the bytes between an earlier offset and the next byte.
+  func read(from start: Int) -> [UInt8] { Array(bytes[start..<offset]) }
+
   /// Returns the next `count` bytes without copying them.
   mutating func take(_ count: Int) throws(WireError) -> UnsafeRawBufferPointer {
     try require(

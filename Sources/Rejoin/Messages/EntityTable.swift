@@ -60,6 +60,13 @@ struct EntityTable {
   /// The bytes of the record's key.
   private var key: [UInt8] = []
   private var isFirst = true
+  /// Whether the next message may start with the same entity, as rows do.
+  var expectsRepetition = false
+  /// Whether a message started with the same entity as the one before.
+  private(set) var isRepeated = false
+  /// The bytes of the entity's name and fields, and the number of those before
+  /// the fields, if a repetition is expected.
+  private var heading: (bytes: [UInt8], nameEnd: Int) = ([], 0)
 
   /// Removes the entity.
   mutating func reset() { columns.removeAll(keepingCapacity: true) }
@@ -77,6 +84,8 @@ struct EntityTable {
     isFirst: Bool, _ reader: inout WireReader
   ) throws(WireError) {
     let start = reader.offset
+    isRepeated = isFirst && reader.skip(heading.bytes)
+    if isRepeated { return try repeatEntity(reader) }
     let (length, count) = try reader.pair()
     try reader.require(
       length <= Limits.nameBytes, .invalid,
@@ -85,9 +94,8 @@ struct EntityTable {
     try reader.require(
       isFirst || UTF8Order.compare(name, next) < 0, .notCanonical,
       "sorted entities", at: start)
-    try reader.require(
-      count <= reader.remaining / 4, .truncated,
-      "at least four bytes for each of \(count) fields", at: start)
+    try EntityTable.check(count, within: reader.remaining, start, reader)
+    let nameEnd = reader.offset - start
     (name, self.isFirst) = (next, true)
     fields.removeAll(keepingCapacity: true)
     columns.removeAll(keepingCapacity: true)
@@ -100,6 +108,28 @@ struct EntityTable {
       }
       columns.append(Column(key: key))
     }
+    heading = expectsRepetition ? (reader.read(from: start), nameEnd) : ([], 0)
+  }
+
+  private static func check(
+    _ count: Int, within remaining: Int, _ start: Int, _ reader: WireReader
+  ) throws(WireError) {
+    try reader.require(
+      count <= remaining / 4, .truncated,
+      "at least four bytes for each of \(count) fields", at: start)
+  }
+
+  /// Starts the entity of the previous message again, whose bytes were skipped.
+  private mutating func repeatEntity(
+    _ reader: WireReader
+  ) throws(WireError) {
+    let fieldBytes = heading.bytes.count - heading.nameEnd
+    try EntityTable.check(
+      columns.count, within: reader.remaining + fieldBytes,
+      reader.offset - heading.bytes.count, reader)
+    isFirst = true
+    fields.removeAll(keepingCapacity: true)
+    for i in columns.indices { columns[i].isUsed = false }
   }
 
   /// Reads the key of the next record.

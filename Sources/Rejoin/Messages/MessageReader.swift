@@ -6,7 +6,7 @@
 /// therefore equal if and only if their bytes are.
 struct MessageReader {
   var fields: FieldReader
-  private(set) var table = EntityTable()
+  private(set) var table: EntityTable
 
   // The current record.
 
@@ -27,8 +27,10 @@ struct MessageReader {
   private var isFirstEntity = true
   private var isFinished = true
 
-  init(_ fields: FieldReader, entities: Int) {
-    (self.fields, entitiesLeft) = (fields, entities)
+  init(
+    _ fields: FieldReader, entities: Int, table: EntityTable = EntityTable()
+  ) {
+    (self.fields, entitiesLeft, self.table) = (fields, entities, table)
   }
 
   /// Returns to the first entity to build the records.

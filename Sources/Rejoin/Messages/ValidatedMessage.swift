@@ -61,16 +61,18 @@ package struct RecordReader {
   private var first: RecordID?
 
   /// Opens a message that is not known to be valid.
+  ///
+  /// - Parameter table: The table of a message that may have the same entity.
   init(
     opening bytes: UnsafeRawBufferPointer, as kinds: [WireKind],
-    isBuilding: Bool = true
+    isBuilding: Bool = true, after table: consuming EntityTable = EntityTable()
   ) throws(WireError) {
     // A reader that is initialized in one step is not copied for a failure.
     var bytes = try WireReader(opening: bytes, as: kinds)
     let (devices, entities) = try bytes.pair()
     reader = MessageReader(
       try FieldReader(bytes, devices: devices, isBuilding: isBuilding),
-      entities: entities)
+      entities: entities, table: table)
     head = MessageHead(
       kind: bytes.kind, entityCount: entities,
       start: reader.fields.bytes.offset)

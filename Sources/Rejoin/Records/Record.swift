@@ -80,6 +80,46 @@ public struct Record: Sendable {
   }
 }
 
+extension Record {
+  /// - Parameter exists: A closure that returns whether a record exists.
+  init(
+    _ state: consuming RecordState, _ names: FieldNames, _ schema: Schema,
+    exists: (RecordID) -> Bool
+  ) {
+    let dangling = state.references { !exists($0) }
+    let rule = schema.deletion(of: state.id.entity)
+    self.init(state: state, names: names, rule: rule, dangling: dangling)
+  }
+
+  /// Returns the registers of the record that have conflicts, sorted, or none if
+  /// it does not exist.
+  package func conflictedFields(_ schema: Schema) -> [FieldLocation] {
+    guard exists else { return [] }
+    let quiet = schema[id.entity].quietFields
+    return state.slots.filter(\.isShared).map { names[$0.name] }
+      .filter { $0.variant == nil && !quiet.contains($0) }
+      .filter { !conflictingValues(of: $0).isEmpty }
+      .sorted().map { FieldLocation(record: id, field: $0) }
+  }
+}
+
+extension RecordState {
+  /// Returns the references to records that meet a condition.
+  ///
+  /// The result includes all references that a field may show, because reading
+  /// also filters conflicts and elements.
+  fileprivate func references(
+    where condition: (RecordID) -> Bool
+  ) -> Set<RecordID> {
+    var references: Set<RecordID> = []
+    guard mayContainReferences else { return references }
+    for slot in slots {
+      slot.state.forEachReference { if condition($0) { references.insert($0) } }
+    }
+    return references
+  }
+}
+
 extension Set<RecordID> {
   /// Returns whether a value refers to one of these records, which do not
   /// exist.

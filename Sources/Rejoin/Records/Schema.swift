@@ -120,7 +120,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   }
 
   /// Returns the rule of an entity, or the default one if it is not declared.
-  func deletion(of entity: String) -> DeletionRule {
+  package func deletion(of entity: String) -> DeletionRule {
     declaredDeletion(of: entity) ?? .updateWins
   }
 
@@ -232,7 +232,7 @@ extension Schema.Definition {
 package final class DeclaredFields<Owner: Entity>: Sendable {
   private let instance: Owner
   /// The name of the entity, stored because each use would compose it again.
-  let entityName = Owner.entityName
+  package let entityName = Owner.entityName
 
   /// The fields, in the order of their declaration.
   let all: [any DeclaredField]

@@ -15,11 +15,8 @@ extension Replica {
   func record(
     _ state: consuming RecordState, _ existed: [RecordID: Bool] = [:]
   ) -> Record {
-    let rule = schema.deletion(of: state.id.entity)
-    let dangling = dangling(in: state, existed)
     // Consume the state: a copy would cost a tenth of reading a field.
-    return Record(
-      state: state, names: current.names, rule: rule, dangling: dangling)
+    Record(state, current.names, schema) { existed[$0] ?? exists($0) }
   }
 
   /// Reads a record to edit it separately from the replica.
@@ -40,23 +37,6 @@ extension Replica {
     current.positions[id].map {
       current.records[$0].exists(schema.deletion(of: id.entity))
     } ?? false
-  }
-
-  /// Returns the references in a record to records that do not exist.
-  ///
-  /// The result includes all references that a field may show, because reading
-  /// also filters conflicts and elements.
-  private func dangling(
-    in state: RecordState, _ existed: [RecordID: Bool]
-  ) -> Set<RecordID> {
-    var dangling: Set<RecordID> = []
-    guard state.mayContainReferences else { return dangling }
-    for slot in state.slots {
-      slot.state.forEachReference { id in
-        if !(existed[id] ?? exists(id)) { dangling.insert(id) }
-      }
-    }
-    return dangling
   }
 }
 
@@ -163,19 +143,10 @@ extension Replica {
   /// - Complexity: O(*k* log *k*), where *k* is the number of registers of the
   ///   replica with more than one write.
   public func conflictedFields(of entity: String) -> [FieldLocation] {
-    let quiet = schema[entity].quietFields
-    let fields = Dictionary(grouping: current.conflicted, by: \.record)
-    return fields.flatMap { position, fields -> [FieldLocation] in
-      let state = current.records[Int(position)]
-      guard UTF8Order.equal(state.id.entity, entity) else { return [] }
-      let record = record(state)
-      guard record.exists else { return [] }
-      return fields.map { current.names[$0.name] }
-        .filter { $0.variant == nil }
-        .filter { !quiet.contains($0) }
-        .filter { !record.conflictingValues(of: $0).isEmpty }
-        .map { .init(record: record.id, field: $0) }
-    }.sorted { ($0.record, $0.field) < ($1.record, $1.field) }
+    Set(current.conflicted.map(\.record)).map { current.records[Int($0)] }
+      .filter { UTF8Order.equal($0.id.entity, entity) }
+      .flatMap { record($0).conflictedFields(schema) }
+      .sorted { ($0.record, $0.field) < ($1.record, $1.field) }
   }
 
   /// The IDs of all existing records, except the library's own, sorted.

@@ -141,16 +141,40 @@ public struct ReplicaState: Sendable {
     let existence = records[position].existence
     records[position].add(slot)
     records[position].byteBound = 0
-    if slot.isShared { conflicted.insert(location) }
     recount(position, from: existence)
+    track(slot, at: location)
+  }
+
+  /// Adds a record whose fields are complete, and adds them to the index.
+  ///
+  /// - Returns: `false` if the record was added before, and otherwise `true`.
+  mutating func add(_ record: consuming RecordState) -> Bool {
+    if positions[record.id] != nil { return false }
+    let (id, position) = (record.id, records.count)
+    let (slots, existence) = (record.slots, record.existence)
+    records.append(record)
+    positions.update(id.entity) {
+      $0.add(id.key, at: position, records)
+      $0.recount(from: Existence(), to: existence)
+    }
+    for slot in slots {
+      track(slot, at: FieldPosition(record: UInt32(position), name: slot.name))
+    }
+    recordAhead(slots, of: UInt32(position))
+    return true
+  }
+
+  /// Adds a field that no known save touched to the index and to the lists.
+  private mutating func track(_ slot: FieldSlot, at location: FieldPosition) {
+    trackConflicted(slot, at: location)
     if slot.isOneWrite {
       return recordSave(slot.save.dot, over: 0, at: location)
     }
-    let clock = state.clock
+    let clock = slot.clock
     for entry in clock.entries {
       recordSave(Dot(entry.device, entry.count), over: 0, at: location)
     }
-    guard state.kind.supportsFragments else { return }
+    guard names.kind(of: location.name).supportsFragments else { return }
     trackLargeField(at: location, isNew: true) {
       $0.recordJoin(clock, over: VectorClock())
     }

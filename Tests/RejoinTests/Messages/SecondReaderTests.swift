@@ -63,7 +63,7 @@ import Testing
   private func isRow(_ bytes: [UInt8]) -> Bool {
     var state = ReplicaState(device: DeviceID(9), hybrid: HybridClock())
     let row = try? bytes.withUnsafeBytes {
-      try state.joinRow($0, isPatch: true)
+      try state.joinFields(ofPatch: $0)
     }
     guard let row else { return false }
     return state.restore(row.horizons, of: row.fields.map(\.location))

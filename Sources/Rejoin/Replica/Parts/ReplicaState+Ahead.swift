@@ -108,6 +108,14 @@ extension ReplicaState {
     if hasAdvanced, !ahead.isEmpty { ahead = ahead.filter { isAhead($0) } }
   }
 
+  /// Lists the fields of a new record that are ahead of the version.
+  mutating func recordAhead(_ slots: [FieldSlot], of record: UInt32) {
+    for slot in slots where !slot.isContained(in: version.vectorClock) {
+      let location = FieldPosition(record: record, name: slot.name)
+      if isAhead(location) { ahead.insert(location) }
+    }
+  }
+
   /// Returns whether a field has seen a save that neither the version nor a
   /// prefix contains.
   private func isAhead(_ location: FieldPosition) -> Bool {

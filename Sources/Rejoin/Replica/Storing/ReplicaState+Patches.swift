@@ -60,7 +60,7 @@ extension ReplicaState {
     _ bytes: UnsafeRawBufferPointer, toRecordAt position: Int
   ) throws(WireError) {
     let count = records.count
-    let (joined, horizons) = try joinRow(bytes, isPatch: true)
+    let (joined, horizons) = try joinFields(ofPatch: bytes)
     let fields = joined.map(\.location)
     for field in fields {
       if let clock = self[field]?.clock, largeFields[field] != nil {
@@ -78,36 +78,34 @@ extension ReplicaState {
     recordAhead(joined, hasAdvanced: false)
   }
 
-  /// Joins a stored message of one record.
+  /// Joins the fields of a stored message of one record, which can be fragments.
   ///
-  /// - Parameter isPatch: Whether its fields can be fragments.
   /// - Returns: The joined fields, and the horizons of some of them.
-  mutating func joinRow(
-    _ bytes: UnsafeRawBufferPointer, isPatch: Bool
+  mutating func joinFields(
+    ofPatch bytes: UnsafeRawBufferPointer
   ) throws(WireError) -> (
     fields: [JoinedField], horizons: [(index: Int, horizon: VectorClock)]
   ) {
     var sections = StoredSections()
-    var isRow = true
-    // The row is validated while it is joined. After an error, the caller
+    var isPatch = true
+    // The patch is validated while it is joined. After an error, the caller
     // discards the state.
-    var row = try RecordReader(opening: bytes, as: [.stored])
-    // A row can have two saves under one number, so ignore the reports.
+    var patch = try RecordReader(opening: bytes, as: [.stored])
+    // A patch can have two saves under one number, so ignore the reports.
     var (report, refused) = (MergeReport(), [] as [RefusedPart])
-    let fields = join(&row, [], .faults, &report, &refused)
-    try row.finish { section, part throws(WireError) in
-      isRow = isRow && section == .horizons
+    let joined = join(&patch, [], .faults, &report, &refused)
+    try patch.finish { section, part throws(WireError) in
+      isPatch = isPatch && section == .horizons
       try sections.read(section, into: &self, &part)
     }
-    guard isRow, row.head.recordCount == 1, refused.isEmpty,
-      isPatch || !row.hasFragments,
-      row.head.saves.lines.allSatisfy({ $0.interval == nil })
+    guard isPatch, patch.head.recordCount == 1, refused.isEmpty,
+      patch.head.saves.lines.allSatisfy({ $0.interval == nil })
     else {
       throw WireError(
         code: .invalid, offset: 0,
         expected: "one record without intervals, which continues what is stored"
       )
     }
-    return (fields, sections.horizons)
+    return (joined, sections.horizons)
   }
 }

@@ -69,6 +69,7 @@ extension ReplicaState {
 /// version.
 package struct StoredAssembly {
   private var state: ReplicaState
+  private var table = RowTable()
   /// The last local save when the head was written.
   private var headSave: UInt64 = 0
   /// The prefixes, which are added after the saves.
@@ -97,6 +98,11 @@ package struct StoredAssembly {
       }
       return (state, save, sections.prefixes)
     }
+  }
+
+  /// Creates an assembly of records without saves.
+  package init() {
+    state = ReplicaState(device: DeviceID(0), hybrid: HybridClock())
   }
 
   /// Creates an assembly that reads records as they were before a change.
@@ -135,17 +141,16 @@ package struct StoredAssembly {
   package mutating func add(
     record bytes: UnsafeRawBufferPointer
   ) throws(WireError) -> RecordID {
-    let position = state.records.count
-    let (fields, horizons) = try state.joinRow(bytes, isPatch: false)
-    guard state.records.count == position + 1,
-      state.restore(horizons, of: fields.map(\.location))
+    let position = UInt32(state.records.count)
+    let row = try DecodedRow(bytes, &state.names, &table)
+    let fields = row.fields.map { FieldPosition(record: position, name: $0) }
+    guard state.add(row.record), state.restore(row.horizons, of: fields)
     else {
       throw WireError(
         code: .invalid, offset: 0,
         expected: "exactly one record, which no other row has")
     }
-    state.recordAhead(fields, hasAdvanced: false)
-    return state.records[position].id
+    return row.record.id
   }
 
   /// Joins the changes of a record since it was written.
@@ -155,6 +160,17 @@ package struct StoredAssembly {
     patch bytes: UnsafeRawBufferPointer, toRecordAt position: Int
   ) throws(WireError) {
     try state.joinPatch(bytes, toRecordAt: position)
+  }
+
+  /// The saves that were added, without fields ahead of them.
+  package var version: ReplicaVersion { state.version }
+
+  /// The device of the head.
+  package var device: DeviceID { state.device }
+
+  /// Returns an added record with its patches.
+  package func record(at position: Int) -> StoredRecord {
+    StoredRecord(state: state.records[position], names: state.names)
   }
 
   /// Returns the changes that `basis` lacks, after all saves are added.

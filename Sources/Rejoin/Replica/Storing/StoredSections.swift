@@ -101,7 +101,7 @@ struct StoredSections {
       !prefixes.isEmpty, .notCanonical, "no section for no prefix", at: start)
   }
 
-  private mutating func readHorizons(
+  mutating func readHorizons(
     _ part: inout WireReader
   ) throws(WireError) {
     var next = 0
