@@ -37,6 +37,8 @@ struct RecordRows {
   /// The row number of each record, by position in the replica, or zero for a
   /// record without a row.
   private(set) var numbers: [Int64] = []
+  /// The flags in each row, by position.
+  private var flags: [RecordFlags] = []
   /// The number of all records, including records that were not read.
   private(set) var count: Int64
   /// The number of patches.
@@ -47,10 +49,10 @@ struct RecordRows {
 
   /// Creates the rows that were read from a scope.
   init(
-    _ row: ScopeRow, _ numbers: [Int64] = [], _ patches: [Int: Patches] = [:],
-    patching: Patching
+    _ row: ScopeRow, _ numbers: [Int64] = [], _ flags: [RecordFlags] = [],
+    _ patches: [Int: Patches] = [:], patching: Patching
   ) {
-    (self.numbers, self.patches) = (numbers, patches)
+    (self.numbers, self.flags, self.patches) = (numbers, flags, patches)
     (count, patchCount) = (row.records, row.patches)
     self.patching = patching
   }
@@ -83,10 +85,13 @@ struct RecordRows {
   mutating func revert(
     to row: ScopeRow, _ recordCount: Int, _ changed: [Int], _ read: RecordRows
   ) {
-    numbers.removeLast(max(0, numbers.count - recordCount))
+    let added = max(0, numbers.count - recordCount)
+    numbers.removeLast(added)
+    flags.removeLast(added)
     (count, patchCount) = (row.records, row.patches)
     for (place, position) in changed.enumerated() {
       patches[position] = read.patches[place]
+      if place < read.flags.count { flags[position] = read.flags[place] }
     }
   }
 
@@ -95,11 +100,13 @@ struct RecordRows {
     _ position: Int, of replica: Replica, in scope: Int64,
     on connection: any SQLConnection
   ) throws {
+    let flags = replica.current.flags(ofRecordAt: position)
     switch change(of: position, in: replica.current) {
     case .patch(let patch):
       try add(patch, to: position, in: scope, on: connection)
+      try update(flags, of: position, on: connection)
     case .body(let body):
-      try write(body, position, of: replica, in: scope, on: connection)
+      try write(body, flags, position, of: replica, in: scope, on: connection)
       try dropPatches(of: position, on: connection)
       if body.count >= patching.least {
         patches[position] = Patches(body: body.count)
@@ -132,11 +139,15 @@ struct RecordRows {
   }
 
   private mutating func write(
-    _ body: [UInt8], _ position: Int, of replica: Replica, in scope: Int64,
-    on connection: any SQLConnection
+    _ body: [UInt8], _ flags: RecordFlags, _ position: Int, of replica: Replica,
+    in scope: Int64, on connection: any SQLConnection
   ) throws {
-    while numbers.count <= position { numbers.append(0) }
+    while numbers.count <= position {
+      numbers.append(0)
+      self.flags.append([])
+    }
     if numbers[position] > 0 {
+      try update(flags, of: position, on: connection)
       try connection.run(
         "UPDATE rejoin_record SET body = $1 WHERE record = $2", .bytes(body),
         .integer(numbers[position]))
@@ -144,12 +155,26 @@ struct RecordRows {
       let id = replica.current.recordID(at: position)
       numbers[position] =
         try connection.integer(
-          "INSERT INTO rejoin_record (scope, entity, key, body) "
-            + "VALUES ($1, $2, $3, $4) RETURNING record",
-          .integer(scope), .utf8(id.entity), .utf8(id.key), .bytes(body))
-        ?? 0
+          "INSERT INTO rejoin_record (scope, entity, key, state, body) "
+            + "VALUES ($1, $2, $3, $4, $5) RETURNING record",
+          .integer(scope), .utf8(id.entity), .utf8(id.key),
+          .integer(flags.rawValue), .bytes(body)) ?? 0
+      self.flags[position] = flags
       count += 1
     }
+  }
+
+  /// Writes the flags of a record that has a row, if they changed.
+  ///
+  /// Writing equal flags would also change the index.
+  private mutating func update(
+    _ new: RecordFlags, of position: Int, on connection: any SQLConnection
+  ) throws {
+    if flags[position] == new { return }
+    try connection.run(
+      "UPDATE rejoin_record SET state = $1 WHERE record = $2",
+      .integer(new.rawValue), .integer(numbers[position]))
+    flags[position] = new
   }
 
   /// Writes a patch of a record that has a row.

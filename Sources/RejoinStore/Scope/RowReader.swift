@@ -18,6 +18,10 @@ struct RowReader {
   private(set) var numbers: [Int64] = []
   /// The position of each row in `numbers`.
   private var positions: [Int64: Int] = [:]
+  /// The flags in each row of a device's scope, by position.
+  private var flags: [RecordFlags] = []
+  /// The digests of the rows of a device's scope.
+  private(set) var digests = RecordDigests()
   /// The records with patches, by position.
   private var patches: [Int: RecordRows.Patches] = [:]
   private var assembly: StoredAssembly
@@ -36,17 +40,21 @@ struct RowReader {
     numbers.reserveCapacity(Int(clamping: min(row.records, 1 << 16)))
   }
 
+  /// The columns that ``add(_:)`` reads.
+  ///
+  /// A hub need not read the last one.
+  static let columns = "r.record, r.entity, r.key, r.body, r.state"
+
   /// Reads the rows `r` of a source, except those that were read before.
   mutating func read(_ source: String, _ values: SQLValue...) throws {
     try connection.run(
-      "SELECT r.record, r.entity, r.key, r.body FROM " + source, values
+      "SELECT \(RowReader.columns) FROM " + source, values
     ) { row in
       try add(row)
     }
   }
 
-  /// Adds a row with the columns `record`, `entity`, `key` and `body`, unless
-  /// it was added before.
+  /// Adds a row with the ``columns``, unless it was added before.
   mutating func add(_ row: any SQLRow) throws {
     let number = row.integer(0)
     guard positions[number] == nil else { return }
@@ -58,30 +66,40 @@ struct RowReader {
         }
         return try assembly.add(record: body)
       }
-      let isOwn =
-        row.withBytes(1) { $0.elementsEqual(id.entity.utf8) }
-        && row.withBytes(2) { $0.elementsEqual(id.key.utf8) }
-      guard isOwn else {
-        throw StoreError.damaged("in the key of row \(number) of the records")
-      }
+      try RowReader.checkKey(of: row, id)
       last = last.map { max($0, id) } ?? id
     } catch let error as WireError {
-      throw StoreError.damaged(
-        "in row \(number) of the records: \(error.detail)")
+      throw StoreError.damaged(inRecord: number, error)
     }
     positions[number] = numbers.count
     numbers.append(number)
+    if self.row.isOfHub { return }
+    let flags = RecordFlags(rawValue: row.integer(4))
+    self.flags.append(flags)
+    digests.add(row, flags)
   }
+
+  /// Throws an error if the key of a row is not that of its record.
+  static func checkKey(of row: any SQLRow, _ id: RecordID) throws {
+    let isOwn =
+      row.withBytes(1) { $0.elementsEqual(id.entity.utf8) }
+      && row.withBytes(2) { $0.elementsEqual(id.key.utf8) }
+    if isOwn { return }
+    throw StoreError.damaged(
+      "in the key of row \(row.integer(0)) of the records")
+  }
+
+  /// The statement that reads the patches of a record.
+  static let patches =
+    "SELECT record, place, body, row_check FROM rejoin_patch "
+    + "WHERE record = $1 ORDER BY place"
 
   /// Reads one row and its patches.
   mutating func readRow(_ number: Int64) throws {
     try read(
       "rejoin_record r WHERE record = $1", .integer(number))
     if row.patches == 0 { return }
-    try connection.run(
-      "SELECT record, place, body, row_check FROM rejoin_patch "
-        + "WHERE record = $1 ORDER BY place", [.integer(number)]
-    ) { row in
+    try connection.run(RowReader.patches, [.integer(number)]) { row in
       try addPatch(row)
     }
   }
@@ -136,7 +154,7 @@ struct RowReader {
 
   /// The rows that were read.
   var rows: RecordRows {
-    RecordRows(row, numbers, patches, patching: patching)
+    RecordRows(row, numbers, flags, patches, patching: patching)
   }
 
   /// Returns the changes of the scope that a version lacks.
@@ -146,6 +164,11 @@ struct RowReader {
     assembly.missingChanges(since: basis, as: form)
   }
 
+  /// Returns a record that was read.
+  func record(at position: Int) -> StoredRecord {
+    assembly.record(at: position)
+  }
+
   /// Returns the records that were read.
   consuming func parts() -> ReplicaState { assembly.parts() }
 
@@ -153,7 +176,24 @@ struct RowReader {
   consuming func finished() throws -> (rows: RecordRows, ReplicaState) {
     let rows = rows
     var state = try assembly.finished()
+    if !row.isOfHub, let position = state.firstRecord(differingFrom: flags) {
+      throw StoreError.damagedState(ofRow: numbers[position])
+    }
     for position in rows.large { state.recordWritten(position) }
     return (rows, state)
+  }
+}
+
+extension StoreError {
+  /// The error for a row whose record cannot be decoded.
+  static func damaged(
+    inRecord number: Int64, _ error: WireError
+  ) -> StoreError {
+    .damaged("in row \(number) of the records: \(error.detail)")
+  }
+
+  /// The error for a row whose flags do not agree with its record.
+  static func damagedState(ofRow number: Int64) -> StoreError {
+    .damaged("in the state of row \(number) of the records")
   }
 }

@@ -17,6 +17,8 @@ final class ScopeRows {
   private var head: StoredHead
   private var version = ReplicaVersion()
   private var digests = OwnDigestRows()
+  /// The digests of the records as they were read, until the indexes are checked.
+  private var recordDigests: RecordDigests?
   /// The writes since ``begin()``, including writes that failed.
   private var attempt = Attempt()
 
@@ -60,6 +62,13 @@ final class ScopeRows {
 
   /// The number of the scope's writer when the rows were read.
   var formerWriter: Int64 { row.writer }
+
+  /// Builds the indexes of the records again if they lack an entry of the rows
+  /// as they were read, because a reader would not find the record.
+  func repairIndexes() throws {
+    try recordDigests?.repairIndexes(of: row.scope, on: connection)
+    recordDigests = nil
+  }
 
   /// Supersedes the previous writer of the scope.
   ///
@@ -246,11 +255,13 @@ extension ScopeRows {
           "with \(reader.numbers.count) rows of records instead of "
             + "\(row.records)")
       }
+      let recordDigests = reader.digests
       let (records, state) = try reader.finished()
       let rows = ScopeRows(row, records, state, on: connection)
       (rows.devices, rows.version) = (devices, state.version)
       rows.digests = digests
       rows.digests.device = state.device
+      rows.recordDigests = recordDigests
       return (rows, state)
     } catch let error as WireError {
       throw StoreError.damaged("in the row of the replica: \(error.detail)")
@@ -269,7 +280,7 @@ extension ScopeRows {
     return row.records >= (last ?? 0) / 4
   }
 
-  private static func readDevices(
+  static func readDevices(
     into assembly: inout StoredAssembly, _ row: ScopeRow,
     _ connection: any SQLConnection
   ) throws -> [DeviceID: Int64] {

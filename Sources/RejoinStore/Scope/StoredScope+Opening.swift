@@ -38,6 +38,7 @@ extension StoredScope {
           try parts.read(on: connection)
           ?? parts.create(from: initial, recovering: recovering, on: connection)
         if !opened.isNew {
+          try opened.rows.repairIndexes()
           // Write the changes of opening: a new device ID and the token.
           _ = try parts.recognize(opened.replica, by: opened.found)
           try opened.rows.write(opened.replica)
@@ -124,6 +125,7 @@ extension StoredScope {
       writer = try connection.changing {
         try checkWriter()
         try Tables.createUndo(on: connection)
+        try rows.repairIndexes()
         return try rows.claim(after: writer)
       }
       // No other writer can change the scope now.

@@ -17,6 +17,21 @@ enum Tables {
   /// It is not stored in `user_version`, which belongs to the app. A row of a
   /// scope has the first version that can read it: 1, or 2 if the scope is
   /// erased.
+  ///
+  /// If several processes save in one scope, as a later version may allow, they
+  /// need more than this format has:
+  ///
+  /// - touches of records on devices, which one scan of the rows can fill
+  /// - a generation for changes without a save
+  /// - a row for each device whose saves are all ahead
+  /// - numbers of saves that are taken from the rows, under the lock
+  /// - an owner for each row of the undo history
+  /// - no `writer`
+  ///
+  /// All of it can be added when a store opens, which reads every row anyway.
+  /// The migration then moves `writer` once more, so a process of an earlier
+  /// version is superseded. An open reader finds the later format in its next
+  /// snapshot.
   static let format = 2
 
   /// The statements that create the tables, in PostgreSQL's dialect.
@@ -46,8 +61,15 @@ enum Tables {
     CREATE TABLE rejoin_record (
       record BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
       scope BIGINT NOT NULL,
-      entity BYTEA NOT NULL, key BYTEA NOT NULL, body BYTEA NOT NULL,
+      entity BYTEA NOT NULL, key BYTEA NOT NULL,
+      state BIGINT NOT NULL DEFAULT 0, body BYTEA NOT NULL,
       UNIQUE (scope, entity, key))
+    """,
+    // Devices only: the records that exist under one of the rules. The rows of
+    // purged records stay, and there can be many of them.
+    """
+    CREATE INDEX rejoin_existing ON rejoin_record (scope, entity, key, state)
+      WHERE \(isExisting)
     """,
     // The changes of a large record since its row was written.
     """
@@ -69,6 +91,12 @@ enum Tables {
     """,
     "CREATE INDEX rejoin_since ON rejoin_touch (device, n, record)",
   ]
+
+  /// The condition of the index of existing records, by the bits of
+  /// `RecordFlags`.
+  ///
+  /// A database uses the index only for a condition with the same text.
+  static let isExisting = "state & 3 <> 0"
 
   /// The statement that tells PostgreSQL that a device has few of the touches.
   ///
