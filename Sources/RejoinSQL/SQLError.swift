@@ -27,6 +27,10 @@ public struct SQLError: Error, Hashable, Sendable {
     case readOnly
     /// The file cannot be opened or created, or the server refuses access.
     case cannotOpen
+    /// The system denies access to the file now.
+    ///
+    /// A phone that is locked denies access to protected files.
+    case denied
     /// The file is damaged or is not a database.
     case corrupted
     /// Reading or writing failed.
@@ -83,6 +87,9 @@ extension SQLError {
     case .full: "Free space on the disk."
     case .readOnly: "Make the file and its folder writable."
     case .cannotOpen: "Check the path and its permissions."
+    case .denied:
+      "Try again when the phone is unlocked, or give the file the protection "
+        + "`completeUntilFirstUserAuthentication`."
     case .corrupted: "Restore the file from a backup."
     case .inputOutput: "Check the disk."
     case .disconnected: "Connect again."

@@ -88,6 +88,16 @@ public final class SQLiteConnection: SQLConnection {
       }, context)
   }
 
+  /// Runs `body` without waiting for locks of other connections.
+  package func withoutWaiting<Value>(
+    _ body: () throws -> Value
+  ) rethrows -> Value {
+    let timeout = hooks.timeout
+    hooks.timeout = .zero
+    defer { hooks.timeout = timeout }
+    return try body()
+  }
+
   private static func unchangingURI(of path: String) -> String {
     // A character can consist of a special one and others.
     let text = path.unicodeScalars.map { scalar in
@@ -263,7 +273,7 @@ public final class SQLiteConnection: SQLConnection {
 private final class Hooks {
   /// The tables that statements must not change, or `nil` without restrictions.
   var protected: Set<String>?
-  private let timeout: Duration
+  var timeout: Duration
   /// The time when the statement started to wait, or `nil` if it did not wait.
   private var start: ContinuousClock.Instant?
 
@@ -369,6 +379,7 @@ extension SQLError.Code {
       case 11, 26: .corrupted
       case 13: .full
       case 14: .cannotOpen
+      case 3, 23: .denied
       default: .other(String(code))
       }
   }

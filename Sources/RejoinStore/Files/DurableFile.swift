@@ -138,6 +138,36 @@ extension DurableFile {
     return stat(path, &status) == 0 ? Identity(status) : nil
   }
 
+  /// A file and what a change of its content changes.
+  struct Version: Equatable {
+    private let identity: Identity
+    private let size: Int64
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    fileprivate init(_ status: stat) {
+      identity = Identity(status)
+      size = Int64(status.st_size)
+      #if canImport(Darwin)
+        let changed = status.st_mtimespec
+      #else
+        let changed = status.st_mtim
+      #endif
+      (seconds, nanoseconds) = (Int(changed.tv_sec), Int(changed.tv_nsec))
+    }
+  }
+
+  /// The version of the file that the path names now, or `nil` if no file
+  /// exists.
+  var version: Version? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Version(status) : nil
+  }
+
+  /// Whether the system keeps the process from reading the file now, such as on
+  /// a phone that is locked.
+  var isProtected: Bool { access(path, R_OK) != 0 && errno == EPERM }
+
   /// Returns whether the path names another file now, or none.
   func isReplaced(_ identity: Identity) -> Bool {
     var status = stat()

@@ -9,6 +9,8 @@ final class StoreFile {
   private(set) var connection: SQLiteConnection
   private let file: DurableFile?
   private let identity: DurableFile.Identity?
+  /// The version of a file that is read without locks, or `nil`.
+  private var unlocked: DurableFile.Version?
 
   /// Opens a file for writing, and creates it if it does not exist.
   convenience init(opening path: String) throws(SQLError) {
@@ -25,8 +27,10 @@ final class StoreFile {
   /// locks of its log are a file as well.
   convenience init(reading path: String) throws(SQLError) {
     let file = DurableFile(path: path)
-    let before = file.identity
-    try self.init(StoreFile.read(file), to: file, after: before)
+    let (before, version) = (file.identity, file.version)
+    let (connection, hasLocks) = try StoreFile.read(file)
+    try self.init(connection, to: file, after: before)
+    if !hasLocks { unlocked = version }
   }
 
   /// - Parameter before: The file that the path named before it was opened, or
@@ -67,10 +71,10 @@ final class StoreFile {
 
   private static func read(
     _ file: DurableFile
-  ) throws(SQLError) -> SQLiteConnection {
-    do throws(SQLError) { return try read(file, .reading) } catch {
-      guard DurableFile(path: file.path + "-wal").isEmpty else { throw error }
-      return try read(file, .unchanging)
+  ) throws(SQLError) -> (connection: SQLiteConnection, hasLocks: Bool) {
+    do throws(SQLError) { return (try read(file, .reading), true) } catch {
+      guard file.log.isEmpty else { throw error }
+      return (try read(file, .unchanging), false)
     }
   }
 
@@ -87,6 +91,17 @@ final class StoreFile {
     } catch { throw SQLError(error) }
   }
 
+  /// The path of the file, or `nil` for a database in memory.
+  var path: String? { file?.path }
+
+  /// Whether everything that was read belongs to one state of the file.
+  ///
+  /// A file that is read without locks must still have its version and no log.
+  var isUnchanged: Bool {
+    guard let file, let unlocked else { return true }
+    return file.version == unlocked && file.log.isEmpty
+  }
+
   /// Connects for writing after the file was opened for reading.
   func connectForWriting() throws(SQLError) {
     guard let file else { return }
@@ -94,14 +109,16 @@ final class StoreFile {
     // without locks is closed, so close it first.
     connection.close()
     do throws(SQLError) { connection = try StoreFile.connect(file) } catch {
-      connection = try StoreFile.read(file)
+      connection = try StoreFile.read(file).connection
       throw error
     }
   }
 
-  /// Writes the log into the file, and empties it.
+  /// Writes the log into the file, and empties it unless it is being read.
   func writeLog() throws {
-    try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    try connection.withoutWaiting {
+      try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
   }
 
   /// Throws an error if the path no longer names the file that was opened.
@@ -143,6 +160,17 @@ extension SQLError {
 }
 
 extension DurableFile {
+  /// The log of the database in the file.
+  var log: DurableFile { DurableFile(path: path + "-wal") }
+
+  /// Returns an error with the reason why the file cannot be read.
+  func explainedForReading(_ error: SQLError) -> SQLError {
+    guard [.cannotOpen, .inputOutput].contains(error.code), isProtected else {
+      return error
+    }
+    return SQLError(.denied, error.message)
+  }
+
   /// Returns an error with the reason why the file cannot be written.
   ///
   /// SQLite reports some of these reasons as failures to open or to read.

@@ -7,6 +7,10 @@ import RejoinSQL
 public enum StoreError: Error, Hashable, Sendable {
   /// The file could not be opened or read.
   case cannotOpen(SQLError)
+  /// The system denies access to the file now, because the phone is locked.
+  case protected(SQLError)
+  /// The file or the scope to read does not exist yet.
+  case notCreated(path: String, scope: String)
   /// A part of the store is missing or contains unexpected data.
   case damaged(String)
   /// A token shows that the store existed, but the store is missing.
@@ -88,6 +92,11 @@ extension StoreError: CustomStringConvertible {
     switch self {
     case .cannotOpen(let error):
       "The store could not be opened (\(error)). \(error.advice)"
+    case .protected(let error):
+      "The system denies access to the store now (\(error)). \(error.advice)"
+    case .notCreated(let path, let scope):
+      "The file \(path) has no scope \"\(scope)\". Open a `ReplicaStore` once "
+        + "with this path and scope, and show a placeholder until then."
     case .damaged(let what):
       "The store is damaged (\(what)). Restore a backup, or create a new store "
         + "and sync the records from other devices."
@@ -184,6 +193,8 @@ extension StoreError {
       self = .damaged("\(error)")
     case let error as SQLError where error.code == .busy: self = .busy(error)
     case let error as SQLError where error.code == .canceled: self = .canceled
+    case let error as SQLError where error.code == .denied:
+      self = .protected(error)
     case let error as SQLError where error.code == .limitExceeded:
       self = .limitExceeded(error)
     case let error as SQLError where error.code == .unavailable:

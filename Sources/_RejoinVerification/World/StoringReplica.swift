@@ -97,6 +97,7 @@ public struct StoringReplica: TestedReplica {
   ) throws(ScriptMismatch) {
     try library.checkListing(records, pages: pages, named: name)
     try shelf.observer.check(named: name)
+    try shelf.checkSnapshots(named: name)
     let (rows, memory) = (try shelf.rows(of: name), library.storedBytes)
     guard rows != memory else {
       return try shelf.hub.check(
@@ -290,6 +291,14 @@ private final class Shelf {
       scope.replica.sendFragments()
       observer = ObserverMirror(of: scope)
     } catch { preconditionFailure("the store cannot be opened: \(error)") }
+  }
+
+  /// Compares snapshots of the rows with the replica.
+  func checkSnapshots(named name: String) throws(ScriptMismatch) {
+    connection.fails = false
+    defer { connection.fails = true }
+    try SnapshotMirror(of: scope.replica).check(
+      "main", on: connection, named: name)
   }
 
   /// Returns the state in the rows, encoded.

@@ -36,6 +36,7 @@ struct Damage {
   private var whole: [String: [UInt8]] = [:]
   /// The records after each save.
   private var states: [[UInt8]] = [[]]
+  private var shown: [ShownRecords] = []
   private var outcomes: [String: Int] = [:]
   private(set) var faults: [String] = []
 
@@ -63,6 +64,7 @@ struct Damage {
       }
       _ = try await store.delta(since: ReplicaVersion())
       states.append(await store.read { $0.replica.delta()?.encoded() ?? [] })
+      shown.append(await store.read { ShownRecords(in: $0) })
     }
     for file in Damage.files {
       whole[file] = Array(
@@ -78,6 +80,7 @@ struct Damage {
       let harm: Harm =
         i < 30 ? .deletion : random.next() % 4 == 0 ? .truncation : .flip
       let what = try put(file, harm)
+      await read(what)
       let outcome: Outcome
       do {
         outcome = try await inspect(Damage.open(path("harmed")), what)
@@ -92,6 +95,31 @@ struct Damage {
       outcomes["\(name), \(harm.rawValue): \(outcome.rawValue)", default: 0] +=
         1
     }
+  }
+
+  /// Reads the damaged files without opening a store.
+  ///
+  /// Each record that is shown must be as after one save. A record can be missing,
+  /// because a reader finds records by an index, which only a store checks.
+  private mutating func read(_ what: String) async {
+    let read: ShownRecords
+    do {
+      read = try await StoreReader(at: path("harmed"), schema: [Note.self])
+        .read { ShownRecords(in: $0) }
+    } catch {
+      let kind = error is StoreError ? "an error" : "another error: \(error)"
+      outcomes["reader: \(kind)", default: 0] += 1
+      return
+    }
+    let state = shown.last { read.differing(from: $0).isEmpty }
+    guard let state else {
+      let differing = read.differing(from: shown[shown.count - 1])
+      faults.append("\(what): a reader shows \(differing) as never saved")
+      return
+    }
+    let isWhole = state == read
+    outcomes["reader: \(isWhole ? "whole" : "records missing")", default: 0] +=
+      1
   }
 
   /// Writes the files, one of them damaged, and describes the damage.
@@ -120,6 +148,12 @@ struct Damage {
   ) async throws -> Outcome {
     let bytes = await store.read { $0.replica.delta()?.encoded() ?? [] }
     let change = await store.deviceChange
+    // Opening repairs the indexes that a reader uses.
+    let shown = await store.read { ShownRecords(in: $0) }
+    let read = try await store.reader().read { ShownRecords(in: $0) }
+    if shown != read {
+      faults.append("\(what): a reader shows \(read), the store \(shown)")
+    }
     try await store.close()
     guard let state = states.lastIndex(of: bytes) else {
       faults.append("\(what): the content was never saved")

@@ -35,13 +35,44 @@ struct Inspector {
       }
     }
     do {
+      let snapshot = try await snapshot()
       faults += try await openingFaults(last, next, sent)
+      faults += try await readingFaults(snapshot)
       let summary = try StoreSummary(
         of: try SQLiteConnection(opening: path, .reading), checksPages: true)
       faults += summary.faults
       faults += try copyFaults()
       try await openScratch()
     } catch { faults.append("\(error)") }
+    return faults
+  }
+
+  /// Returns the records as a reader shows them before a store opens the file, or
+  /// `nil` if the scope does not exist.
+  private func snapshot() async throws -> ShownRecords? {
+    do {
+      return try await StoreReader(at: path, schema: []).read {
+        ShownRecords(in: $0)
+      }
+    } catch StoreError.notCreated { return nil }
+  }
+
+  /// Returns the differences between the store that was opened and a snapshot
+  /// before and after.
+  private func readingFaults(_ before: ShownRecords?) async throws -> [String] {
+    let store = try await ReplicaStore(at: path, schema: [])
+    let opened = await store.read { ShownRecords(in: $0) }
+    let after = try await store.reader().read { ShownRecords(in: $0) }
+    var faults: [String] = []
+    if let before, before != opened {
+      faults.append("a reader showed \(before), the store shows \(opened)")
+    }
+    if before == nil, !opened.records.isEmpty {
+      faults.append("a reader found no scope, the store shows \(opened)")
+    }
+    if after != opened {
+      faults.append("a reader shows \(after), the store shows \(opened)")
+    }
     return faults
   }
 

@@ -9,6 +9,8 @@
 //                                    the log into the file after every few steps
 //   StoreWriter FILE SEED --copies   copies the store into FILE.copy-1, FILE.copy-2
 //                                    and so on, and prints `copied I`
+//   StoreWriter FILE SEED --pairs    saves the same number in two records, and prints
+//                                    `saved N`
 //   StoreWriter FILE SEED --reading WHO
 //                                    opens a store that cannot be written, by
 //                                    `nobody`, or by a `limited` process
@@ -229,6 +231,7 @@ if arguments.count == 4, let limit = rlim_t(arguments[3]) {
 
 switch arguments.dropFirst(3).first {
 case "--copies": try await runCopies()
+case "--pairs": try await runPairs()
 case "--reading":
   try await runReading()
   say("end")
@@ -241,6 +244,35 @@ private func runCopies() async throws {
   for i in 1... {
     try await store.backup(to: "\(arguments[1]).copy-\(i)")
     say("copied \(i)")
+  }
+}
+
+/// Saves pairs of records until the process is killed.
+///
+/// One record of each pair is large, so it has patches. Other records are deleted
+/// and created again.
+private func runPairs() async throws {
+  let store = try await ReplicaStore(at: arguments[1], schema: [Note.self])
+  _ = try await store.setting("wal_autocheckpoint = 30")
+  try await store.save { transaction in
+    for i in 0..<400 {
+      transaction[Note.self, "large"].tags.insert("one of many tags, \(i)")
+    }
+  }
+  let first = await store.read { $0[Note.self, "large"]?.saves ?? 0 }
+  for n in (first + 1)... {
+    try await store.save { transaction in
+      for key in ["large", "small"] {
+        transaction[Note.self, key].saves.increment(by: 1)
+        transaction[Note.self, key].title = "\(n)"
+      }
+      if n % 2 == 0 {
+        transaction.delete(RecordID("Note", "even"))
+      } else {
+        transaction[Note.self, "even"].title = "\(n)"
+      }
+    }
+    say("saved \(n)")
   }
 }
 

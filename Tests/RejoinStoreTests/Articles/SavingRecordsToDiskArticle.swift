@@ -44,6 +44,10 @@ import Testing
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
     try await store.withReplica { try $0.purgeDeletedRecords() }
 
+    let reader = try await store.reader()
+    let page = try await reader.read { $0.records(of: Note.self, limit: 50) }
+    #expect(page.map(\.title) == ["Milk"])
+
     let screen = Screen()
     @Sendable func show(_ title: String?) {
       screen.add("shows \(title ?? "-")")

@@ -22,7 +22,8 @@ import Testing
       .fileReplaced("/notes.sqlite"), .closed, .outOfStep(sql),
       .tooManyRecords(20_000, limit: 2_000), .tooManyDevices(limit: 10_000),
       .recordTooLarge(note, byteCount: 40_000_000, limit: 32 << 20),
-      .scopeNameTooLong(byteCount: 1_025), .notCopied(sql),
+      .scopeNameTooLong(byteCount: 1_025), .notCopied(sql), .protected(sql),
+      .notCreated(path: "/notes.sqlite", scope: "main"),
     ]
     let save: [SaveError] = [
       .clockExhausted, .numbersExhausted(DeviceID(1)),

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+import RejoinStore
+import RejoinTesting
+
+/// Compares what snapshots of rows show with what a replica in memory shows.
+struct SnapshotMirror {
+  private let replica: Replica
+
+  init(of replica: Replica) { self.replica = replica }
+
+  /// The schemas of this version of the app, of an earlier one that lacks the
+  /// entities, and of one with other rules and quiet fields.
+  private var schemas: [Schema] {
+    let entities = (0..<replica.current.recordCount).map {
+      replica.current.recordID(at: $0).entity
+    }.filter { !BuiltIn.isBuiltIn($0) }
+    let others = Set(entities.map { SchemaName($0) }).map { entity in
+      var other = replica.schema[entity.text]
+      other.deletion =
+        other.deletion == .updateWins ? .deleteWins : .updateWins
+      other.quietFields = other.fields.filter { $0.kind == .register }
+        .subtracting(other.quietFields)
+      return (entity, other)
+    }
+    return [
+      replica.schema, Schema([:]),
+      Schema(Dictionary(uniqueKeysWithValues: others)),
+    ]
+  }
+
+  /// Compares the rows of a scope with the replica under several schemas.
+  func check(
+    _ scope: String, on connection: any SQLConnection, named name: String
+  ) throws(ScriptMismatch) {
+    for schema in schemas {
+      let view = ReplicaView(
+        Replica(
+          resuming: replica.current, schema: schema,
+          wallClock: ManualClock().wallClock,
+          makeDeviceID: { DeviceID(0) }))
+      let result = Result {
+        try StoreReader.read(scope, schema, on: connection) { snapshot in
+          Result { () throws(ScriptMismatch) in
+            try compare(snapshot, view, name)
+          }
+        }
+      }
+      switch result {
+      case .success(let comparison): try comparison.get()
+      case .failure(let error):
+        throw ScriptMismatch("the rows of \(name) cannot be read: \(error)")
+      }
+    }
+  }
+
+  /// What a record shows.
+  private struct Shown: Equatable {
+    let exists: Bool
+    let clock: VectorClock
+    var states: [FieldKey: FieldState] = [:]
+    var readings: [FieldKey: FieldReading] = [:]
+
+    init(_ record: Record) {
+      (exists, clock) = (record.exists, record.clock)
+      for key in record.fields + [.existence] {
+        states[key] = record[key]
+        readings[key] = record.reading(of: key)
+      }
+    }
+  }
+
+  private func compare(
+    _ snapshot: StoreReader.Snapshot, _ view: ReplicaView, _ name: String
+  ) throws(ScriptMismatch) {
+    let state = replica.current
+    try agree("device in the rows of \(name)", snapshot.device, view.device)
+    try agree(
+      "version in the rows of \(name)", snapshot.version, state.version)
+    let records = (0..<state.recordCount).map { state.recordID(at: $0) }
+    for id in records + [RecordID("Note", "none"), RecordID("None", "a")] {
+      try agree(
+        "whether \(id) exists in the rows of \(name)", snapshot.exists(id),
+        view.exists(id))
+      try agree(
+        "\(id) in the rows of \(name)", snapshot.record(id).map(Shown.init),
+        view.record(id).map(Shown.init))
+    }
+    try agree(
+      "all records in the rows of \(name)", snapshot.allRecordIDs,
+      view.allRecordIDs)
+    for entity in Set(records.map(\.entity)).union(["None"]).sorted() {
+      try compareLists(snapshot, view, entity, records, name)
+    }
+  }
+
+  private func compareLists(
+    _ snapshot: StoreReader.Snapshot, _ view: ReplicaView, _ entity: String,
+    _ records: [RecordID], _ name: String
+  ) throws(ScriptMismatch) {
+    try agree(
+      "count of \(entity) in the rows of \(name)",
+      snapshot.recordCount(of: entity), view.recordCount(of: entity))
+    try agree(
+      "conflicts of \(entity) in the rows of \(name)",
+      snapshot.conflictedFields(of: entity), view.conflictedFields(of: entity))
+    for start in [nil, ""] + records.map(\.key) {
+      for limit in [nil, 0, 1] {
+        try agree(
+          "\(limit ?? -1) of \(entity) after \(start ?? "nothing") in the rows "
+            + "of \(name)",
+          snapshot.recordIDs(of: entity, after: start, limit: limit),
+          view.recordIDs(of: entity, after: start, limit: limit))
+      }
+    }
+    // Only declared entities have typed records.
+    guard entity == Listed.entityName, !view.schema[entity].fields.isEmpty
+    else { return }
+    try agree(
+      "records of \(entity) in the rows of \(name)",
+      snapshot.records(of: Listed.self).map { Shown($0.record) },
+      view.records(of: Listed.self).map { Shown($0.record) })
+  }
+
+  /// The `Note` entity of the standard universe, without its fields.
+  private struct Listed: Entity {
+    static let entityName = "Note"
+  }
+}
