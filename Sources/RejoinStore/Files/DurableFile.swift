@@ -103,6 +103,13 @@ struct DurableFile {
   /// Syncs the name of the file.
   func syncFolder() throws { try DurableFile.sync(folder) }
 
+  /// The path without symbolic links.
+  var target: String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(validatingCString: resolved) ?? path
+  }
+
   /// The folder that contains the file.
   var folder: String {
     guard let end = path.utf8.lastIndex(of: DurableFile.slash) else {

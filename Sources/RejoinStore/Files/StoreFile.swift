@@ -73,7 +73,10 @@ final class StoreFile {
     _ file: DurableFile
   ) throws(SQLError) -> (connection: SQLiteConnection, hasLocks: Bool) {
     do throws(SQLError) { return (try read(file, .reading), true) } catch {
-      guard file.log.isEmpty else { throw error }
+      // A busy database changes, and a log or a journal belongs to its content.
+      if error.code == .busy || error.code == .canceled || file.hasLog {
+        throw error
+      }
       return (try read(file, .unchanging), false)
     }
   }
@@ -99,7 +102,7 @@ final class StoreFile {
   /// A file that is read without locks must still have its version and no log.
   var isUnchanged: Bool {
     guard let file, let unlocked else { return true }
-    return file.version == unlocked && file.log.isEmpty
+    return file.version == unlocked && !file.hasLog
   }
 
   /// Connects for writing after the file was opened for reading.
@@ -114,7 +117,9 @@ final class StoreFile {
     }
   }
 
-  /// Writes the log into the file, and empties it unless it is being read.
+  /// Writes the log into the file, and empties it.
+  ///
+  /// While another connection reads, a part or all of the log stays.
   func writeLog() throws {
     try connection.withoutWaiting {
       try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -160,8 +165,13 @@ extension SQLError {
 }
 
 extension DurableFile {
-  /// The log of the database in the file.
-  var log: DurableFile { DurableFile(path: path + "-wal") }
+  /// Whether the database has a log or a journal, without which the content of
+  /// the file is not that of the database.
+  ///
+  /// They are next to the file that a symbolic link names, not next to the link.
+  var hasLog: Bool {
+    ["-wal", "-journal"].contains { !DurableFile(path: target + $0).isEmpty }
+  }
 
   /// Returns an error with the reason why the file cannot be read.
   func explainedForReading(_ error: SQLError) -> SQLError {

@@ -126,7 +126,7 @@ extension StoreReader.Snapshot {
     return stored.record(schema, exists: exists)
   }
 
-  /// Returns the record of a row that has patches, or `nil` if it has none.
+  /// Returns the record of a row with its patches, or `nil` without patches.
   private func patched(_ row: any SQLRow) throws -> StoredRecord? {
     if scope.patches == 0 { return nil }
     var reader: RowReader?
@@ -203,9 +203,8 @@ extension StoreReader.Snapshot {
     attempt(or: 0) {
       let count = try connection.integer(
         "SELECT count(*) FROM rejoin_record r INDEXED BY rejoin_existing "
-          + "WHERE scope = $1 AND entity = $2 AND state & $3 <> 0 "
-          + "AND \(Tables.isExisting)",
-        .integer(scope.scope), .utf8(entity), .integer(bit(of: entity)))
+          + "WHERE scope = $1 AND entity = $2 AND \(exists(in: entity))",
+        .integer(scope.scope), .utf8(entity))
       return Int(count ?? 0)
     }
   }
@@ -253,6 +252,14 @@ extension StoreReader.Snapshot {
     RecordFlags.existing(schema.deletion(of: entity)).rawValue
   }
 
+  /// Returns the condition for records of an entity that exist.
+  ///
+  /// If the flag were a parameter, SQLite would prepare the statement again each
+  /// time, to compare the value with the condition of the index.
+  private func exists(in entity: String) -> String {
+    "state & \(bit(of: entity)) <> 0 AND \(Tables.isExisting)"
+  }
+
   /// Calls `body` with the existing records of an entity, sorted by key.
   private func list(
     of entity: String, after key: String? = nil, limit: Int? = nil,
@@ -286,11 +293,10 @@ extension StoreReader.Snapshot {
     try connection.run(
       "SELECT \(columns) FROM rejoin_record r INDEXED BY rejoin_existing "
         + "WHERE scope = $1 AND entity = $2 AND key >= $3 "
-        + "AND state & $4 <> 0 AND \(Tables.isExisting) \(condition) "
-        + "ORDER BY key LIMIT $5",
+        + "AND \(exists(in: entity)) \(condition) ORDER BY key LIMIT $4",
       [
         .integer(scope.scope), .utf8(entity), .bytes(first),
-        .integer(bit(of: entity)), .integer(Int64(limit ?? -1)),
+        .integer(Int64(limit ?? -1)),
       ], body)
   }
 }

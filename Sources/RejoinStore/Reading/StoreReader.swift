@@ -81,6 +81,9 @@ public actor StoreReader {
     _ scope: [UInt8], of file: DurableFile, _ schema: Schema,
     _ body: (Snapshot) throws -> Value
   ) throws -> Value {
+    // SQLite can fail once if a store opens or closes the file at that moment, and
+    // the reader has no permission to write.
+    var attempts = 5
     while true {
       if file.isEmpty {
         throw StoreError.notCreated(
@@ -88,7 +91,9 @@ public actor StoreReader {
       }
       let reading: StoreFile
       do { reading = try StoreFile(reading: file.path) } catch {
-        throw StoreError(opening: file.explainedForReading(error))
+        attempts -= 1
+        if error.code == .readOnly, attempts > 0 { continue }
+        throw StoreError(reading: file.explainedForReading(error))
       }
       defer { reading.connection.close() }
       let result = Result {
@@ -96,8 +101,15 @@ public actor StoreReader {
           try read(scope, at: file.path, schema, on: reading.connection, body)
         }
       }
-      // Without locks, a store can have written between two rows.
-      if reading.isUnchanged { return try result.get() }
+      // Without locks, a store can write between two rows.
+      if !reading.isUnchanged { continue }
+      attempts -= 1
+      if case .failure(StoreError.cannotOpen(let error)) = result,
+        error.code == .readOnly, attempts > 0
+      {
+        continue
+      }
+      return try result.get()
     }
   }
 
@@ -131,6 +143,14 @@ public actor StoreReader {
   }
 }
 
+extension StoreError {
+  /// Creates the error for a file that is only read.
+  fileprivate init(reading error: SQLError) {
+    // The error of a writer would advise to make the file writable.
+    self = error.code == .readOnly ? .cannotOpen(error) : .init(opening: error)
+  }
+}
+
 extension SQLConnection {
   /// Reads one state of the database, and throws the database's own errors as
   /// errors of the store.
@@ -138,7 +158,7 @@ extension SQLConnection {
     _ body: () throws -> Value
   ) throws -> Value {
     do { return try reading(body) } catch let error as SQLError {
-      throw StoreError(opening: error)
+      throw StoreError(reading: error)
     }
   }
 }

@@ -83,6 +83,7 @@ struct RecordDigests: Equatable {
     guard connection.dialect == .sqlite else { return }
     let isWhole = try? RecordDigests(indexesOf: scope, on: connection) == self
     if isWhole == true { return }
+    try connection.run(Tables.existingIndex)
     try connection.run("REINDEX rejoin_record")
     if try RecordDigests(indexesOf: scope, on: connection) != self {
       throw StoreError.damaged("in the indexes of the records")

@@ -81,10 +81,13 @@ struct RowReader {
 
   /// Throws an error if the key of a row is not that of its record.
   static func checkKey(of row: any SQLRow, _ id: RecordID) throws {
-    let isOwn =
-      row.withBytes(1) { $0.elementsEqual(id.entity.utf8) }
-      && row.withBytes(2) { $0.elementsEqual(id.key.utf8) }
-    if isOwn { return }
+    func has(_ column: Int, _ text: String) -> Bool {
+      var text = text
+      return row.withBytes(column) { bytes in
+        text.withUTF8 { bytes.hasEqualBytes(UnsafeRawBufferPointer($0)) }
+      }
+    }
+    if has(1, id.entity), has(2, id.key) { return }
     throw StoreError.damaged(
       "in the key of row \(row.integer(0)) of the records")
   }

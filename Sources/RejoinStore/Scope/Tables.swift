@@ -65,12 +65,7 @@ enum Tables {
       state BIGINT NOT NULL DEFAULT 0, body BYTEA NOT NULL,
       UNIQUE (scope, entity, key))
     """,
-    // Devices only: the records that exist under one of the rules. The rows of
-    // purged records stay, and there can be many of them.
-    """
-    CREATE INDEX rejoin_existing ON rejoin_record (scope, entity, key, state)
-      WHERE \(isExisting)
-    """,
+    existingIndex,
     // The changes of a large record since its row was written.
     """
     CREATE TABLE rejoin_patch (
@@ -91,6 +86,15 @@ enum Tables {
     """,
     "CREATE INDEX rejoin_since ON rejoin_touch (device, n, record)",
   ]
+
+  /// The statement that creates the index of existing records, if it is missing.
+  ///
+  /// Only devices have entries. The rows of purged records stay, and there can be
+  /// many of them.
+  static let existingIndex = """
+    CREATE INDEX IF NOT EXISTS rejoin_existing
+      ON rejoin_record (scope, entity, key, state) WHERE \(isExisting)
+    """
 
   /// The condition of the index of existing records, by the bits of
   /// `RecordFlags`.

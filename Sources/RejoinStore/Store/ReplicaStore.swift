@@ -346,6 +346,10 @@ public actor ReplicaStore {
   /// still read the state in memory, but every change throws
   /// ``StoreError/closed``. Closing a closed store has no effect.
   ///
+  /// Closing does not wait for a ``StoreReader``. While the closure of one runs, the
+  /// log stays next to the file, and the next store writes it into the file. To
+  /// copy a store that may be read, use ``backup(to:)``.
+  ///
   /// - Throws: ``StoreError``. If an error is thrown, the store is still open.
   public func close() throws(StoreError) {
     try scope.close()

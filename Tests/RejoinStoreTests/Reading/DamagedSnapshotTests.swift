@@ -122,6 +122,18 @@ import Testing
     }
   }
 
+  @Test func missingIndexIsCreatedByStore() async throws {
+    try await fill()
+    try run("DROP INDEX rejoin_existing")
+    await #expect(throws: StoreError.self) {
+      let reader = try await StoreReader(at: self.path, schema: [Note.self])
+      try await reader.read { _ = $0.allRecordIDs }
+    }
+    let store = try await ReplicaStore(at: path, schema: [Note.self])
+    let count = try await store.reader().read { $0.recordCount(of: "Note") }
+    #expect(count == 4)
+  }
+
   /// An index lacks a record, as after a flipped bit in one of its pages.
   @Test func incompleteIndexIsRepairedByStore() async throws {
     try await fill()

@@ -250,6 +250,13 @@ extension StoreReaderTests {
         == .scopeNameTooLong(byteCount: 2_000))
   }
 
+  /// iOS denies access to a protected file while the phone is locked.
+  @Test func deniedAccessIsProtection() {
+    let denied = SQLError(.denied, "SQLite: authorization denied")
+    #expect(StoreError(opening: denied) == .protected(denied))
+    #expect("\(StoreError.protected(denied))".contains("unlocked"))
+  }
+
   @Test func hubScopeIsRefused() async throws {
     let hub = try HubConnection(SQLiteConnection(opening: path)) { DeviceID(7) }
     let other = Replica(
@@ -344,6 +351,34 @@ extension StoreReaderTests {
     }
     #expect(views == [2, 2])
     #expect(runs.next() == 3)
+  }
+
+  /// The content of a file with a log or a journal is incomplete.
+  @Test(arguments: ["-wal", "-journal"])
+  func fileWithLogIsNotReadWithoutLocks(end: String) async throws {
+    let store = try open(path, token: TokenFile(beside: path))
+    try store.write("Milk")
+    try folder.copy("notes.sqlite", to: "copy.sqlite")
+    let copy = folder.file("copy.sqlite")
+    if end == "-journal" {
+      try SQLiteConnection(opening: copy).run("PRAGMA wal_checkpoint(TRUNCATE)")
+      for end in ["-wal", "-shm"] {
+        try? FileManager.default.removeItem(atPath: copy + end)
+      }
+      try Data([1]).write(to: URL(filePath: copy + end))
+    }
+    // SQLite follows no link.
+    try FileManager.default.createSymbolicLink(
+      atPath: copy + "-shm", withDestinationPath: "missing")
+    let link = folder.file("link.sqlite")
+    try FileManager.default.createSymbolicLink(
+      atPath: link, withDestinationPath: copy)
+    for path in [copy, link] {
+      guard case .cannotOpen = await error(at: path) else {
+        Issue.record("\(path) was opened")
+        return
+      }
+    }
   }
 
   private final class Counter: @unchecked Sendable {
