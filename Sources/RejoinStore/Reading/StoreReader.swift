@@ -77,7 +77,8 @@ public actor StoreReader {
     try StoreReader.read(scope, of: file, schema, body)
   }
 
-  private static func read<Value>(
+  /// Reads from a snapshot of a scope, and blocks the thread.
+  static func read<Value>(
     _ scope: [UInt8], of file: DurableFile, _ schema: Schema,
     _ body: (Snapshot) throws -> Value
   ) throws -> Value {
