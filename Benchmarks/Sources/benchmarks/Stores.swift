@@ -240,15 +240,14 @@ extension Suite {
   }
 }
 
-/// The entity of the dataset, without its fields.
-private struct Item: Entity {}
-
 extension Suite {
   /// Opens a reader, and reads the first records.
   fileprivate mutating func addReader(_ size: Int) {
     add(
       "W20", "opening a reader and reading 50 records", size: size, per: "read"
     ) { scale in
+      // The entity of the dataset, without its fields.
+      struct Item: Entity {}
       let file = try StoreFile(fields: scale(size))
       let (count, path) = (scale(100), file.path)
       return Work(operations: count, expecting: count, setUp: {}) { _ in
