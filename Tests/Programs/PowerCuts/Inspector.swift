@@ -54,7 +54,12 @@ struct Inspector {
       return try await StoreReader(at: path, schema: []).read {
         ShownRecords(in: $0)
       }
-    } catch StoreError.notCreated { return nil }
+    } catch StoreError.notCreated {
+      return nil
+    } catch StoreError.cannotOpen(let error) where error.code == .readOnly {
+      // Only a writer can roll back the journal of an interrupted creation.
+      return nil
+    }
   }
 
   /// Returns the differences between the store that was opened and a snapshot
