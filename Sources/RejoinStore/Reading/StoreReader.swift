@@ -87,8 +87,7 @@ public actor StoreReader {
     var attempts = 5
     while true {
       if file.isEmpty {
-        throw StoreError.notCreated(
-          path: file.path, scope: String(decoding: scope, as: UTF8.self))
+        throw StoreError.notCreated(scope, at: file.path)
       }
       let reading: StoreFile
       do { reading = try StoreFile(reading: file.path) } catch {
@@ -130,10 +129,7 @@ public actor StoreReader {
   ) throws -> Value {
     guard try Tables.exist(on: connection),
       let row = try ScopeRow.find(scope, mustExist: true, on: connection)
-    else {
-      throw StoreError.notCreated(
-        path: path, scope: String(decoding: scope, as: UTF8.self))
-    }
+    else { throw StoreError.notCreated(scope, at: path) }
     if row.isOfHub { throw StoreError.scopeBelongsToHub }
     let snapshot = Snapshot(of: row, schema, on: connection)
     defer { snapshot.end() }
@@ -149,6 +145,13 @@ extension StoreError {
   fileprivate init(reading error: SQLError) {
     // The error of a writer would advise to make the file writable.
     self = error.code == .readOnly ? .cannotOpen(error) : .init(opening: error)
+  }
+
+  /// The error for a scope that the file of a path lacks.
+  fileprivate static func notCreated(
+    _ scope: [UInt8], at path: String
+  ) -> StoreError {
+    .notCreated(path: path, scope: String(decoding: scope, as: UTF8.self))
   }
 }
 

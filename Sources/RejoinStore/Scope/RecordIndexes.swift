@@ -5,11 +5,11 @@ import RejoinSQL
 
 /// The sum of the digests of some rows of records, in any order.
 ///
-/// It shows whether an index has the entries that the rows require. SQLite has no
-/// check of an index, which a store does not read but a reader relies on.
+/// It shows whether an index has the entries that the rows require. A reader finds
+/// records by the indexes, and the pages of SQLite have no checksum.
 struct RecordDigests: Equatable {
   private var all = Sum()
-  /// Those that exist under any rule, with their state.
+  /// The records that exist under any rule, with their state.
   private var existing = Sum()
 
   private struct Sum: Equatable {

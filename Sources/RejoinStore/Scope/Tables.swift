@@ -102,7 +102,7 @@ enum Tables {
   /// A database uses the index only for a condition with the same text.
   static let isExisting = "state & 3 <> 0"
 
-  /// The statement that tells PostgreSQL that a device has few of the touches.
+  /// The statement that sets the number of devices for the plans of PostgreSQL.
   ///
   /// The primary key also contains the device, as its last column. If a sample of
   /// the touches had only one device, the server would expect that each device

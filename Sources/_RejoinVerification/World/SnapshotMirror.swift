@@ -5,7 +5,7 @@ import RejoinSQL
 import RejoinStore
 import RejoinTesting
 
-/// Compares what snapshots of rows show with what a replica in memory shows.
+/// Compares snapshots of rows with a replica in memory.
 struct SnapshotMirror {
   private let replica: Replica
 
@@ -56,7 +56,7 @@ struct SnapshotMirror {
     }
   }
 
-  /// What a record shows.
+  /// The content of a record, as a reader sees it.
   private struct Shown: Equatable {
     let exists: Bool
     let clock: VectorClock
@@ -115,7 +115,7 @@ struct SnapshotMirror {
           view.recordIDs(of: entity, after: start, limit: limit))
       }
     }
-    // Only declared entities have typed records.
+    // Typed records need a declared entity.
     guard entity == Listed.entityName, !view.schema[entity].fields.isEmpty
     else { return }
     try agree(

@@ -6,9 +6,9 @@ import _RejoinVerification
 
 @testable import RejoinStore
 
-/// A reader beside a process that saves pairs of records and is killed.
+/// Reads beside a process that saves pairs of records, until a kill.
 ///
-/// `REJOIN_TIER=nightly swift test --filter ReaderProcessTests` kills 500.
+/// `REJOIN_TIER=nightly swift test --filter ReaderProcessTests` kills 500 processes.
 @Suite final class ReaderProcessTests: StoreSuite {
   private struct Note: Entity {
     let saves = counter("saves")

@@ -195,7 +195,7 @@ import Testing
   }
 }
 
-// What is not there, or cannot be read.
+// Files that are missing or cannot be read.
 extension StoreReaderTests {
   private func error(
     at path: String, scope: String = "main"
