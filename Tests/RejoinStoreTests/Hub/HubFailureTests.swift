@@ -424,21 +424,21 @@ import Testing
     guard Database.available.contains(.postgresql) else { return }
     let (count, path) = (Locked(0), path)
     _ = try hub(.postgresql)
-    let hub = try await Hub(connections: 1) {
-      let connection = try Database.postgresql.connect(path)
-      let number = count.withLock { count in
-        count += 1
-        return count
-      }
-      if number == 1 {
-        try connection.run("SET default_transaction_read_only = on")
-      }
-      return connection
-    }
-    let phone = replica(1)
-    try write(phone, "1")
-    let report = try await hub.makeSession { _ in }.apply(
-      #require(phone.delta()), in: scope)
+    let pool = HubPool(
+      connections: 1, limits: Hub.Limits(), patience: .seconds(100_000),
+      {
+        let connection = try Database.postgresql.connect(path)
+        let number = count.withLock { count in
+          count += 1
+          return count
+        }
+        if number == 1 {
+          try connection.run("SET default_transaction_read_only = on")
+        }
+        return connection
+      }, makeDeviceID: DeviceID.random)
+    let (scope, change) = (scope, try join(1))
+    let report = try await pool.run { try $0.make(change, in: scope) }
     #expect(report.hasAdvanced && count.withLock { $0 } == 2)
   }
 
