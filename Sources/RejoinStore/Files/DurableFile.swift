@@ -60,7 +60,17 @@ struct DurableFile {
   /// Whether the file does not exist or has no content.
   var isEmpty: Bool {
     var status = stat()
-    return stat(path, &status) != 0 ? errno == ENOENT : status.st_size == 0
+    if stat(path, &status) != 0 { return errno == ENOENT }
+    return status.st_size == 0 && !DurableFile.isFolder(status)
+  }
+
+  var isFolder: Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && DurableFile.isFolder(status)
+  }
+
+  private static func isFolder(_ status: stat) -> Bool {
+    status.st_mode & S_IFMT == S_IFDIR
   }
 
   func remove() { unlink(path) }

@@ -175,10 +175,9 @@ extension DurableFile {
 
   /// Returns an error with the reason why the file cannot be read.
   func explainedForReading(_ error: SQLError) -> SQLError {
-    guard [.cannotOpen, .inputOutput].contains(error.code), isProtected else {
-      return error
-    }
-    return SQLError(.denied, error.message)
+    guard [.cannotOpen, .inputOutput].contains(error.code) else { return error }
+    if isProtected { return SQLError(.denied, error.message) }
+    return isFolder ? SQLError(.cannotOpen, "\(path) is a folder") : error
   }
 
   /// Returns an error with the reason why the file cannot be written.

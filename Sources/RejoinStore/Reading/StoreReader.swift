@@ -86,31 +86,36 @@ public actor StoreReader {
     // the reader has no permission to write.
     var attempts = 5
     while true {
-      if file.isEmpty {
-        throw StoreError.notCreated(scope, at: file.path)
-      }
-      let reading: StoreFile
-      do { reading = try StoreFile(reading: file.path) } catch {
+      do {
+        let value = try attemptRead(scope, of: file, schema, body)
+        if let value { return value }
+      } catch StoreError.cannotOpen(let error) where error.code == .readOnly {
         attempts -= 1
-        if error.code == .readOnly, attempts > 0 { continue }
-        throw StoreError(reading: file.explainedForReading(error))
+        if attempts == 0 { throw StoreError.cannotOpen(error) }
       }
-      defer { reading.connection.close() }
-      let result = Result {
-        try reading.connection.readingStore {
-          try read(scope, at: file.path, schema, on: reading.connection, body)
-        }
-      }
-      // Without locks, a store can write between two rows.
-      if !reading.isUnchanged { continue }
-      attempts -= 1
-      if case .failure(StoreError.cannotOpen(let error)) = result,
-        error.code == .readOnly, attempts > 0
-      {
-        continue
-      }
-      return try result.get()
     }
+  }
+
+  /// Reads from a snapshot once.
+  ///
+  /// - Returns: The value that `body` returns, or `nil` if the file was changed
+  ///   meanwhile, and has no locks that prevent it.
+  private static func attemptRead<Value>(
+    _ scope: [UInt8], of file: DurableFile, _ schema: Schema,
+    _ body: (Snapshot) throws -> Value
+  ) throws -> Value? {
+    if file.isEmpty { throw StoreError.notCreated(scope, at: file.path) }
+    let reading: StoreFile
+    do { reading = try StoreFile(reading: file.path) } catch {
+      throw StoreError(reading: file.explainedForReading(error))
+    }
+    defer { reading.connection.close() }
+    let result = Result {
+      try reading.connection.readingStore {
+        try read(scope, at: file.path, schema, on: reading.connection, body)
+      }
+    }
+    return reading.isUnchanged ? try result.get() : nil
   }
 
   /// Reads from a snapshot of a scope in an open database.
