@@ -207,7 +207,8 @@ package struct WireReader {
 
   /// Returns whether two ranges contain the same bytes.
   func hasEqualBytes(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
-    bytes[one].elementsEqual(bytes[other])
+    UnsafeRawBufferPointer(rebasing: bytes[one])
+      .hasEqualBytes(UnsafeRawBufferPointer(rebasing: bytes[other]))
   }
 
   /// Skips some bytes if they are the next ones, and returns whether they are.
