@@ -146,7 +146,7 @@ protocol CausalField {
   var explicitRemainder: [VectorClock.Entry] { get }
   func write(to writer: inout FieldWriter, as fragment: FragmentParts?)
   func fragment(
-    since known: VectorClock, hasRemovals: Bool, elements: () -> [Value]
+    since known: VectorClock, receiverHasRemovals: Bool, elements: () -> [Value]
   )
     -> Fragment?
   func part(of devices: Set<DeviceID>) -> FieldState

@@ -200,7 +200,7 @@ package struct MissingPart {
   /// The saves that the field has seen.
   let clock: VectorClock
   /// Whether the receiver has every save that removed content without a trace.
-  let hasRemovals: Bool
+  let receiverHasRemovals: Bool
   /// Finds the elements of a set that have a mark beyond `known`.
   let elements: () -> [Value]
 }

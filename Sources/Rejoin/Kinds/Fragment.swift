@@ -67,12 +67,12 @@ extension Causal where Store: FieldStore {
   }
 
   func fragment(
-    since known: VectorClock, hasRemovals: Bool, elements: () -> [Value]
+    since known: VectorClock, receiverHasRemovals: Bool, elements: () -> [Value]
   ) -> Fragment? {
     withoutActuallyEscaping(elements) { elements in
       let part = store.part(
         MissingPart(
-          known: known, clock: clock, hasRemovals: hasRemovals,
+          known: known, clock: clock, receiverHasRemovals: receiverHasRemovals,
           elements: elements))
       guard let (part, continued) = part else { return nil }
       let news = part.isWhole ? clock : clock.saves(beyond: known)
@@ -100,9 +100,11 @@ extension FieldState {
     since known: VectorClock, horizon: VectorClock, elements: () -> [Value]
   ) -> Fragment? {
     // The receiver must have seen all removals that the fragment does not name.
-    let hasRemovals = horizon.isContained(in: known)
+    let receiverHasRemovals = horizon.isContained(in: known)
     return readField {
-      $0.fragment(since: known, hasRemovals: hasRemovals, elements: elements)
+      $0.fragment(
+        since: known, receiverHasRemovals: receiverHasRemovals,
+        elements: elements)
     }
   }
 

@@ -179,6 +179,8 @@ extension ORSetStore: DotStore {
 
   /// Joins two maps.
   ///
+  /// `Siblings` decides which marks stay. An element without marks is removed.
+  ///
   /// - Complexity: O(*n*) on average, where *n* is the number of keys in both
   ///   maps.
   package mutating func merge(
@@ -200,7 +202,7 @@ extension ORSetStore: DotStore {
   ///
   /// Missing keys count as removed only if they are in `lost`.
   ///
-  /// - Parameter lost: The keys that were removed.
+  /// - Parameter lost: The keys that were removed. Only a stored fragment lists them.
   /// - Complexity: O(*k*) on average, where *k* is the number of keys in the
   ///   part.
   mutating func merge(

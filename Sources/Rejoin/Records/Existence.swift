@@ -7,20 +7,20 @@ struct Existence: Equatable {
   /// Whether any save edited the record, or a mark shows that it exists.
   fileprivate(set) var isEdited = false
   /// Whether the deletions and purges leave an edit or such a mark uncovered.
-  fileprivate(set) var updateWins = false
-
-  var deleteWins: Bool { isEdited && !hasDeletion }
+  fileprivate(set) var isUncovered = false
 
   func holds(_ rule: DeletionRule) -> Bool {
     switch rule {
-    case .updateWins: updateWins
-    case .deleteWins: deleteWins
+    case .updateWins: isUncovered
+    case .deleteWins: isEdited && !hasDeletion
     }
   }
 }
 
 extension RecordState {
   /// The existence according to the marks and the clocks of all fields.
+  ///
+  /// A save or a join that changes the marks, such as a deletion, decides by it.
   var derivedExistence: Existence {
     let (marks, seen) = (marks, covered ?? VectorClock())
     let alive = marks.filter { $0.payload.kind == .alive }
@@ -28,13 +28,13 @@ extension RecordState {
     var existence = Existence()
     existence.hasDeletion = marks.contains { $0.payload.kind == .deletion }
     existence.isEdited = !alive.isEmpty || !fields.isEmpty
-    existence.updateWins =
+    existence.isUncovered =
       alive.contains { !seen.contains($0.dot) }
       || fields.contains { !$0.isContained(in: seen) }
     return existence
   }
 
-  /// Returns the existence after a change of a field.
+  /// Returns the existence after a save or a join changed a field.
   ///
   /// - Complexity: O(*r*), where *r* is the number of devices that edited the
   ///   field.
@@ -42,8 +42,8 @@ extension RecordState {
     if slots[i].name == 0 { return derivedExistence }
     var existence = existence
     existence.isEdited = true
-    existence.updateWins =
-      existence.updateWins
+    existence.isUncovered =
+      existence.isUncovered
       || !slots[i].isContained(in: covered ?? VectorClock())
     return existence
   }

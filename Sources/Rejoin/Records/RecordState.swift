@@ -116,7 +116,7 @@ struct RecordState: Sendable {
   ) {
     if slots[i].name == 0 { updateCovered(since: before) }
     // Skip the computation for most records, which are known to exist.
-    if slots[i].name == 0 || !existence.updateWins {
+    if slots[i].name == 0 || !existence.isUncovered {
       existence = existence(afterChangeAt: i)
     }
     if refers { mayContainReferences = true }

@@ -143,8 +143,11 @@ struct EntityRecords: Sendable {
 
   /// Updates the counts after a record's existence changed.
   mutating func recount(from old: Existence, to new: Existence) {
-    existing.updateWins += (new.updateWins ? 1 : 0) - (old.updateWins ? 1 : 0)
-    existing.deleteWins += (new.deleteWins ? 1 : 0) - (old.deleteWins ? 1 : 0)
+    func change(_ rule: DeletionRule) -> Int {
+      (new.holds(rule) ? 1 : 0) - (old.holds(rule) ? 1 : 0)
+    }
+    existing.updateWins += change(.updateWins)
+    existing.deleteWins += change(.deleteWins)
   }
 
   /// Calls `body` with the positions of the records after a key, in order,

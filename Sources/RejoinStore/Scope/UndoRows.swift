@@ -127,7 +127,7 @@ extension UndoRows {
     try delete(except: new.joined(), on: connection)
     rows = []
     for content in new.joined() {
-      rows.append(try write(content, on: connection))
+      rows.append(try writeRow(content, on: connection))
     }
     history.recordStored()
   }
@@ -190,7 +190,7 @@ extension UndoRows {
   }
 
   /// Writes a row, unless it has its step already.
-  private func write(
+  private func writeRow(
     _ content: Content, on connection: any SQLConnection
   ) throws -> UndoRow {
     var row = content.row

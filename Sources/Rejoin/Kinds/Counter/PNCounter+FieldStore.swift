@@ -176,7 +176,7 @@ extension PNCounter {
     _ missing: MissingPart
   ) -> (store: Self, continued: Set<DeviceID>)? {
     let new = entries.beyond(missing.known) { $0.sequence }
-    if missing.hasRemovals || canceled.isEmpty {
+    if missing.receiverHasRemovals || canceled.isEmpty {
       return (PNCounter(entries: new), [])
     }
     // A canceled sum can be older than the entry that it belongs to.

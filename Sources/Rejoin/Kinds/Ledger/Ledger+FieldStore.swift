@@ -184,7 +184,7 @@ extension Ledger {
   package func part(
     _ missing: MissingPart
   ) -> (store: Self, continued: Set<DeviceID>)? {
-    let decides = !missing.hasRemovals && isWhole
+    let decides = !missing.receiverHasRemovals && isWhole
     var parts: [DeviceID: DeviceEntries] = [:]
     var continued: Set<DeviceID> = []
     for entry in missing.clock.entries {

@@ -130,7 +130,7 @@ extension ORSetStore {
   package func part(
     _ missing: MissingPart
   ) -> (store: Self, continued: Set<DeviceID>)? {
-    guard missing.hasRemovals else { return nil }
+    guard missing.receiverHasRemovals else { return nil }
     let part = missing.elements().map { (key: $0, siblings: self[$0]) }
     return (ORSetStore(part), [])
   }

@@ -23,8 +23,8 @@ package struct RecordFlags: OptionSet, Hashable, Sendable {
 
   init(_ record: borrowing RecordState) {
     var flags: RecordFlags = []
-    if record.existence.updateWins { flags.insert(.updateWins) }
-    if record.existence.deleteWins { flags.insert(.deleteWins) }
+    if record.existence.holds(.updateWins) { flags.insert(.updateWins) }
+    if record.existence.holds(.deleteWins) { flags.insert(.deleteWins) }
     if record.slots.contains(where: \.isShared) { flags.insert(.conflicted) }
     self = flags
   }
