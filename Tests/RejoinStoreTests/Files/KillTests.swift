@@ -31,9 +31,9 @@ import _RejoinVerification
   private func killed(
     _ arguments: [String], within bound: UInt64, _ random: inout SeededRandom
   ) throws -> [[Substring]] {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = try #require(Self.writer)
+    let writer = try #require(Self.writer)
+    let (process, output) = (Process(), Pipe())
+    process.executableURL = writer
     process.arguments = arguments
     process.standardOutput = output
     process.environment = ["SWIFT_BACKTRACE": "enable=no"]

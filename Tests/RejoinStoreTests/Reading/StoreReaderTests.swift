@@ -183,15 +183,16 @@ import Testing
     }
   }
 
+  private static func titles(in view: some ReadableReplica) -> [String?] {
+    view.records(of: Note.self, limit: 1).map(\.title)
+  }
+
   @Test func oneFunctionReadsStoreAndReader() async throws {
-    @Sendable func titles(in view: some ReadableReplica) -> [String?] {
-      view.records(of: Note.self, limit: 1).map(\.title)
-    }
     let store = try await openStore()
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     let reader = try await store.reader()
-    #expect(await store.read { titles(in: $0) } == ["Milk"])
-    #expect(try await reader.read { titles(in: $0) } == ["Milk"])
+    #expect(await store.read { Self.titles(in: $0) } == ["Milk"])
+    #expect(try await reader.read { Self.titles(in: $0) } == ["Milk"])
   }
 }
 

@@ -71,7 +71,7 @@ import Testing
     try await rename("Bread", in: store)
     #expect(await store.redoName == nil)
     try await store.close()
-    #expect(await try self.store(as: 2).redoName == nil)
+    #expect(try await self.store(as: 2).redoName == nil)
   }
 
   @Test func preventedUndoStays() async throws {
@@ -95,7 +95,7 @@ import Testing
     try await store.discardUndo()
     #expect(await store.undoName == "Rename to Milk")
     try await store.close()
-    #expect(await try self.store(as: 2).undoName == "Rename to Milk")
+    #expect(try await self.store(as: 2).undoName == "Rename to Milk")
   }
 
   @Test func historyKeepsLastSteps() async throws {
@@ -172,7 +172,7 @@ import Testing
     try await store.discardRedo()
     #expect(await store.redoName == "Rename to Bread")
     try await store.close()
-    #expect(await try self.store(as: 2).redoName == "Rename to Bread")
+    #expect(try await self.store(as: 2).redoName == "Rename to Bread")
   }
 
   /// The app sets an earlier history, but the rows stay in the order of the

@@ -191,8 +191,9 @@ import Testing
     try fill(isKilled: false)
     try SQLiteConnection(opening: file).run("DELETE FROM rejoin_scope")
     try TokenFile(beside: file).remove()
+    let writer = try #require(KillTests.writer)
     let process = Process()
-    process.executableURL = try #require(KillTests.writer)
+    process.executableURL = writer
     process.arguments = [file, "0", "--reading", "limited"]
     process.environment = ["SWIFT_BACKTRACE": "enable=no"]
     process.standardError = Pipe()

@@ -162,7 +162,9 @@ private struct Twins {
     (random, self.seed) = (SeededRandom(seed: seed), seed)
     groups = (0...1).map { _ in (1...2 + seed % 2).map { Replica.empty($0) } }
     for group in groups {
-      for other in group.dropFirst() { try? group[0].enroll(other.device) }
+      for other in group.dropFirst() {
+        _ = try? group[0].enroll(other.device)
+      }
       for _ in group {
         for other in group.dropFirst() { settle(group[0], other) }
       }
@@ -227,7 +229,7 @@ private struct Twins {
           $0.apply(.count(CounterEdit(by: Int64(step))), to: miles, of: id)
         }
       case 7...9: try replica.save(undoable: isUndoable) { $0.delete(id) }
-      case 10: try replica.save { try $0.undelete(id) }
+      case 10: try replica.save { $0.undelete(id) }
       case 11, 12: return undoing(replica.undo)
       case 13: return undoing(replica.redo)
       case 14: replica.merge(other)
