@@ -6,7 +6,7 @@ import _RejoinVerification
 
 @testable import RejoinStore
 
-/// Reads beside a process that saves pairs of records, until a kill.
+/// A reader, while another process saves pairs of records and is killed.
 ///
 /// `REJOIN_TIER=nightly swift test --filter ReaderProcessTests` kills 500 processes.
 @Suite final class ReaderProcessTests: StoreSuite {
