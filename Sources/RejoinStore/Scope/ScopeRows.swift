@@ -17,7 +17,7 @@ final class ScopeRows {
   private var head: StoredHead
   private var version = ReplicaVersion()
   private var digests = OwnDigestRows()
-  /// The digests of the records as they were read, until the indexes are checked.
+  /// The digests of the records as they were read.
   private var recordDigests: RecordDigests?
   /// The writes since ``begin()``, including writes that failed.
   private var attempt = Attempt()
@@ -65,9 +65,10 @@ final class ScopeRows {
 
   /// Builds the indexes of the records again if they lack an entry of the rows
   /// as they were read, because a reader would not find the record.
+  ///
+  /// - Precondition: The rows are still as they were read.
   func repairIndexes() throws {
     try recordDigests?.repairIndexes(of: row.scope, on: connection)
-    recordDigests = nil
   }
 
   /// Supersedes the previous writer of the scope.

@@ -122,14 +122,15 @@ extension StoredScope {
     try connectForWriting()
     do {
       try checkFile()
-      writer = try connection.changing {
+      let found: FoundToken
+      (writer, found) = try connection.changing {
         try checkWriter()
         try Tables.createUndo(on: connection)
+        // If the previous writer continues, it must stay the writer.
+        let found = try checkUnchanged()
         try rows.repairIndexes()
-        return try rows.claim(after: writer)
+        return (try rows.claim(after: writer), found)
       }
-      // No other writer can change the scope now.
-      let found = try checkUnchanged()
       try perform({ kept = try parts.recognize($0, by: found) ?? kept }) { _ in
       }
     } catch { throw written(error) }
@@ -152,8 +153,7 @@ extension StoredScope {
   ///
   /// - Returns: The token.
   private func checkUnchanged() throws -> FoundToken {
-    let opened = try connection.reading { try parts.read(on: connection) }
-    guard let opened,
+    guard let opened = try parts.read(on: connection),
       opened.replica.current.encoded() == replica.current.encoded()
     else {
       fail(.superseded)

@@ -166,6 +166,7 @@ import Testing
     }
     #expect(lines.count == 3, "\(lines)")
     #expect(lines.last?.hasPrefix("refused Another store") == true, "\(lines)")
+    try writer.write("still the writer", to: "4")
     let again = try open(file, token: TokenFile(beside: file), as: 6)
     #expect(again.deviceChange == nil)
     #expect(again.read { $0[Note.self, "3"]?.title } == "after")
