@@ -2,8 +2,8 @@
 
 /// A type that reads the records of a replica.
 ///
-/// A function that fills a list can read a ``Replica`` and the ``ReplicaView``
-/// of a store:
+/// A function that fills a list can read a ``Replica``, the ``ReplicaView`` of a
+/// store, and the snapshot of a reader:
 ///
 ///     func names(in replica: some ReadableReplica) -> [String] {
 ///       replica.records(of: Profile.self).compactMap(\.name)
@@ -15,7 +15,8 @@ public protocol ReadableReplica {
   /// The device ID of the replica's saves.
   var device: DeviceID { get }
 
-  /// The saves that are fully applied, and the fields ahead of them.
+  /// The saves that are fully applied, and the fields ahead of them. The snapshot
+  /// of a reader has no fields ahead.
   var version: ReplicaVersion { get }
 
   /// Reads a record, even if it was deleted.

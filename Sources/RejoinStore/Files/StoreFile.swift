@@ -69,6 +69,15 @@ final class StoreFile {
     } catch { throw SQLError(error) }
   }
 
+  /// Gives a copy of a database the log that a store uses.
+  ///
+  /// A store that opens a file without a log waits until no reader has it open.
+  static func useLog(in copy: DurableFile) throws {
+    let connection = try SQLiteConnection(opening: copy.path)
+    defer { connection.close() }
+    try connection.run("PRAGMA journal_mode = WAL")
+  }
+
   private static func read(
     _ file: DurableFile
   ) throws(SQLError) -> (connection: SQLiteConnection, hasLocks: Bool) {
@@ -170,8 +179,11 @@ extension DurableFile {
   ///
   /// They are next to the file that a symbolic link names, not next to the link.
   var hasLog: Bool {
-    ["-wal", "-journal"].contains { !DurableFile(path: target + $0).isEmpty }
+    hasJournal || !DurableFile(path: target + "-wal").isEmpty
   }
+
+  /// Whether the database has a journal, as before it has a log.
+  var hasJournal: Bool { !DurableFile(path: target + "-journal").isEmpty }
 
   /// Returns an error with the reason why the file cannot be read.
   func explainedForReading(_ error: SQLError) -> SQLError {

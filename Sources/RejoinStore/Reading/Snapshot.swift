@@ -46,6 +46,9 @@ extension StoreReader {
 
 // The scope.
 extension StoreReader.Snapshot {
+  /// The device ID of the store's saves.
+  ///
+  /// - Complexity: O(1), with a part of the file to decode at each access.
   public var device: DeviceID {
     attempt(or: DeviceID(0)) { try assembly().device }
   }
@@ -74,8 +77,8 @@ extension StoreReader.Snapshot {
   /// Reads a record, even if it was deleted.
   ///
   /// - Returns: The record, or `nil` if no known save touched it.
-  /// - Complexity: O(log *n* + *f*), where *n* is the number of all records and
-  ///   *f* that of fields in the record.
+  /// - Complexity: O(log *n* + *f* + *r* log *n*), where *n* is the number of all
+  ///   records, and *f* and *r* are those of fields and references in the record.
   public func record(_ id: RecordID) -> Record? {
     attempt(or: nil) {
       var record: Record?

@@ -14,14 +14,21 @@ import RejoinSQL
 /// not wait for a running save. It opens in about a millisecond, whatever the size
 /// of the file, and loads only the records that a closure reads. It changes neither
 /// the file nor its log, claims no scope, and needs no token. A store that
-/// is open stays the writer of its scope.
+/// is open stays the writer of its scope. If no store is open, SQLite can leave an
+/// empty log next to the file.
 ///
 /// A read sees the state after one commit, and keeps nothing for the next read. To
-/// read many records again and again, ``ReplicaStore/read(_:)`` is 3 to 17 times as
-/// fast, because a store keeps all records in memory.
+/// read many records again and again, or to filter all records in Swift,
+/// ``ReplicaStore/read(_:)`` is 3 to 17 times as fast, because a store keeps all
+/// records in memory. A reader does not notice changes.
+///
+/// A damaged record throws when it is read. Counts, lists of IDs and `exists` read
+/// only the index of the file. If the index is damaged, or a row is missing, they
+/// can be wrong until a store opens the file, which compares all rows.
 ///
 /// The reader runs its calls on its own thread. It is connected to the file only
-/// during a read, so that a suspended process holds no lock of the file.
+/// during a read, so that a suspended process holds no lock of the file. Each read
+/// opens the file that the path names then.
 public actor StoreReader {
   private let file: DurableFile
   private let scope: [UInt8]
@@ -39,8 +46,11 @@ public actor StoreReader {
   ///   - name: The name of the scope.
   ///   - schema: The entities of the app.
   /// - Throws: ``StoreError``, such as ``StoreError/notCreated(path:scope:)``
-  ///   before the app first opens the store.
-  /// - Complexity: O(1).
+  ///   before the app first opens the store, ``StoreError/protected(_:)`` while the
+  ///   phone is locked, ``StoreError/newerFormat(_:)`` after an update of the app,
+  ///   or ``StoreError/scopeBelongsToHub``.
+  /// - Complexity: O(log *n*), where *n* is the number of scopes. After a crash of
+  ///   the writer, the first read also reads its log.
   public init(
     at path: String, scope name: String = "main", schema: Schema
   ) async throws(StoreError) {
@@ -68,9 +78,12 @@ public actor StoreReader {
   ///   keep. The log of the file grows until `body` returns, because the
   ///   store cannot empty it.
   /// - Returns: The value that `body` returns.
-  /// - Throws: The error that `body` throws, or ``StoreError``. If a row is
+  /// - Throws: The error that `body` throws, or ``StoreError`` as
+  ///   ``init(at:scope:schema:)`` throws it. If a record that `body` reads is
   ///   damaged, the call throws ``StoreError/damaged(_:)`` after `body`
-  ///   returns.
+  ///   returns. If the file is changed during each of five attempts without locks,
+  ///   it throws ``StoreError/busy(_:)``.
+  /// - Complexity: The cost of the calls in `body`, and of opening the file.
   public func read<Value: Sendable>(
     _ body: @Sendable (Snapshot) throws -> Value
   ) throws -> Value {
@@ -82,28 +95,35 @@ public actor StoreReader {
     _ scope: [UInt8], of file: DurableFile, _ schema: Schema,
     _ body: (Snapshot) throws -> Value
   ) throws -> Value {
-    // SQLite can fail once if a store opens or closes the file at that moment, and
-    // the reader has no permission to write.
-    var attempts = 5
-    while true {
+    var failure = StoreError.busy(
+      SQLError(.busy, "the file changed during each of several reads"))
+    for _ in 0..<5 {
+      let result: Result<Value, any Error>?
       do {
-        let value = try attemptRead(scope, of: file, schema, body)
-        if let value { return value }
+        result = try attemptRead(scope, of: file, schema, body)
       } catch StoreError.cannotOpen(let error) where error.code == .readOnly {
-        attempts -= 1
-        if attempts == 0 { throw StoreError.cannotOpen(error) }
+        // SQLite can fail once if a store opens or closes the file at that moment,
+        // and the reader has no permission to write. A store has a journal only
+        // while it creates the file, and only a writer can undo its statements.
+        failure =
+          file.hasJournal
+          ? .notCreated(scope, at: file.path) : .cannotOpen(error)
+        continue
       }
+      if let result { return try result.get() }
     }
+    throw failure
   }
 
   /// Reads from a snapshot once.
   ///
-  /// - Returns: The value that `body` returns, or `nil` if the file was changed
-  ///   meanwhile, and has no locks that prevent it.
+  /// - Returns: The result of `body`, or `nil` if the file was changed meanwhile,
+  ///   and has no locks that prevent it.
+  /// - Throws: The errors of the store.
   private static func attemptRead<Value>(
     _ scope: [UInt8], of file: DurableFile, _ schema: Schema,
     _ body: (Snapshot) throws -> Value
-  ) throws -> Value? {
+  ) throws -> Result<Value, any Error>? {
     if file.isEmpty { throw StoreError.notCreated(scope, at: file.path) }
     let reading: StoreFile
     do { reading = try StoreFile(reading: file.path) } catch {
@@ -125,13 +145,13 @@ public actor StoreReader {
   ) throws -> Value {
     try connection.readingStore {
       try read(Array(scope.utf8), at: "", schema, on: connection, body)
-    }
+    }.get()
   }
 
   private static func read<Value>(
     _ scope: [UInt8], at path: String, _ schema: Schema,
     on connection: any SQLConnection, _ body: (Snapshot) throws -> Value
-  ) throws -> Value {
+  ) throws -> Result<Value, any Error> {
     guard try Tables.exist(on: connection),
       let row = try ScopeRow.find(scope, mustExist: true, on: connection)
     else { throw StoreError.notCreated(scope, at: path) }
@@ -141,7 +161,7 @@ public actor StoreReader {
     let result = Result { try body(snapshot) }
     // The error of the closure can follow from a row that could not be read.
     if let failure = snapshot.failure { throw failure }
-    return try result.get()
+    return result
   }
 }
 
@@ -180,11 +200,13 @@ extension ReplicaStore {
   ///
   /// A ``read(_:)`` of the store waits until a running save or
   /// ``apply(_:)`` ends. A reader reads the file instead, as it was after the
-  /// last commit.
+  /// last commit. It continues to read if the store is closed or superseded.
   ///
   /// - Throws: ``StoreError``, such as ``StoreError/cannotOpen(_:)`` for a store
-  ///   in memory.
+  ///   in memory, or ``StoreError/closed``.
   public func reader() async throws(StoreError) -> StoreReader {
+    if let failure = scope.failure { throw failure }
+    try scope.file?.check()
     guard let path = scope.file?.path else {
       throw .cannotOpen(
         SQLError(.cannotOpen, "a store in memory has no file to read"))

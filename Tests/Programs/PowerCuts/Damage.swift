@@ -99,8 +99,9 @@ struct Damage {
 
   /// Reads the damaged files without opening a store.
   ///
-  /// Each record that is shown must be as after one save. A record can be missing,
-  /// because a reader finds records by an index, which only a store checks.
+  /// Each record that is shown must be as after one save. A record can be missing
+  /// or listed without content, because a reader lists records by an index, which
+  /// only a store checks.
   private mutating func read(_ what: String) async {
     let read: ShownRecords
     do {
@@ -117,9 +118,15 @@ struct Damage {
       faults.append("\(what): a reader shows \(differing) as never saved")
       return
     }
-    let isWhole = state == read
-    outcomes["reader: \(isWhole ? "whole" : "records missing")", default: 0] +=
-      1
+    let outcome =
+      if state == read {
+        "whole"
+      } else if Set(read.records).isSubset(of: state.records) {
+        "records missing"
+      } else {
+        "records listed that do not exist"
+      }
+    outcomes["reader: \(outcome)", default: 0] += 1
   }
 
   /// Writes the files, one of them damaged, and describes the damage.

@@ -56,9 +56,6 @@ struct Inspector {
       }
     } catch StoreError.notCreated {
       return nil
-    } catch StoreError.cannotOpen(let error) where error.code == .readOnly {
-      // Only a writer can roll back the journal of an interrupted creation.
-      return nil
     }
   }
 

@@ -134,17 +134,61 @@ import Testing
     #expect(count == 4)
   }
 
-  /// An index lacks a record, as after a flipped bit in one of its pages.
-  @Test func incompleteIndexIsRepairedByStore() async throws {
+  /// The entries of the index are in descending order.
+  @Test func indexInOtherOrderIsNamed() async throws {
     try await fill()
+    let declaration = try index().sql
+    try run("DROP INDEX rejoin_existing")
+    try run(declaration.replacing("key, state", with: "key DESC, state"))
     let connection = try SQLiteConnection(opening: path)
-    var index: [SQLValue] = []
+    try connection.run("PRAGMA writable_schema = 1")
     try connection.run(
+      "UPDATE sqlite_master SET sql = $1 WHERE name = 'rejoin_existing'",
+      .text(declaration))
+    connection.close()
+    let reader = try await StoreReader(at: path, schema: [Note.self])
+    let error = await #expect(throws: StoreError.self) {
+      try await reader.read { $0.records(of: Note.self).count }
+    }
+    #expect(error == .damaged("in the index of row 3 of the records"))
+  }
+
+  /// Returns the first page and the declaration of the index of a reader.
+  private func index() throws -> (page: Int64, sql: String) {
+    var found: (page: Int64, sql: String)?
+    try SQLiteConnection(opening: path).run(
       "SELECT rootpage, sql FROM sqlite_master WHERE name = 'rejoin_existing'",
       []
     ) { row in
-      index = [.integer(row.integer(0)), .text(row.text(1) ?? "")]
+      found = (row.integer(0), row.text(1) ?? "")
     }
+    return try #require(found)
+  }
+
+  @Test func indexIsRepairedAfterRollback() async throws {
+    try await fill()
+    try run("DROP INDEX rejoin_existing")
+    let connection = try SQLiteConnection(opening: path)
+    let row = try #require(
+      try ScopeRow.find(Array("main".utf8), mustExist: true, on: connection))
+    let rows = try ScopeRows.read(row, on: connection).rows
+    struct Failure: Error {}
+    #expect(throws: Failure.self) {
+      try connection.changing {
+        try rows.repairIndexes()
+        throw Failure()
+      }
+    }
+    try connection.changing { try rows.repairIndexes() }
+    let reader = try await StoreReader(at: path, schema: [Note.self])
+    #expect(try await reader.read { $0.recordCount(of: "Note") } == 4)
+  }
+
+  /// An index lacks a record, as after a flipped bit in one of its pages.
+  @Test func incompleteIndexIsRepairedByStore() async throws {
+    try await fill()
+    let index = try index()
+    let connection = try SQLiteConnection(opening: path)
     // The index is detached while the row changes back.
     try connection.run("UPDATE rejoin_record SET state = 0 WHERE record = 2")
     try connection.run("PRAGMA writable_schema = 1")
@@ -156,7 +200,8 @@ import Testing
     try again.run("PRAGMA writable_schema = 1")
     try again.run(
       "INSERT INTO sqlite_master VALUES "
-        + "('index', 'rejoin_existing', 'rejoin_record', $1, $2)", index)
+        + "('index', 'rejoin_existing', 'rejoin_record', $1, $2)",
+      .integer(index.page), .text(index.sql))
     again.close()
     let reader = try await StoreReader(at: path, schema: [Note.self])
     #expect(try await reader.read { $0.recordCount(of: "Note") } == 3)

@@ -119,6 +119,29 @@ import Testing
     #expect(try await reader.read { $0[Note.self, "1"]?.views } == 2)
   }
 
+  /// The records of a delta are written, and the transaction is still open.
+  @Test func readerDoesNotWaitForApply() async throws {
+    let store = try await openStore()
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    let other = Replica(
+      device: DeviceID(9), schema: [Note.self],
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(8) })
+    try other.save { transaction in
+      for i in 0..<100_000 { transaction[Note.self, "\(i)"].title = "Bread" }
+    }
+    let path = path
+    try await store.apply(#require(other.delta())) { _, _ in
+      let shown = try StoreReader.read(
+        Array("main".utf8), of: DurableFile(path: path), [Note.self]
+      ) { view in
+        (view.recordCount(of: Note.self), view.records(of: Note.self).count)
+      }
+      #expect(shown == (1, 1))
+    }
+    let count = try await store.reader().read { $0.recordCount(of: Note.self) }
+    #expect(count == 100_000)
+  }
+
   @Test func readerChangesNeitherFileNorLog() async throws {
     let store = try await openStore()
     try await store.save { $0[Note.self, "1"].title = "Milk" }
@@ -319,82 +342,36 @@ extension StoreReaderTests {
     #expect(try await reader.read { $0[Note.self, "1"]?.title } == "Bread")
   }
 
-  /// A store starts to write within a body.
-  ///
-  /// The index of the log cannot be created, as in a folder that cannot be
-  /// written.
-  @Test(arguments: [false, true])
-  func fileWithoutLocksIsReadAgain(isClosed: Bool) async throws {
+  /// Another store of the same process opens the copy while it is read.
+  @Test func readerOfBackupLeavesStoreAlone() async throws {
     let store = try await openStore()
-    try await store.save { $0[Note.self, "1"].views.increment(by: 1) }
-    try await store.save { $0[Note.self, "2"].views.increment(by: 1) }
-    try await store.close()
-    let (path, index) = (path, path + "-shm")
-    // SQLite follows no link.
-    try FileManager.default.createSymbolicLink(
-      atPath: index, withDestinationPath: "missing")
-    let reader = try await openReader()
-    #expect(try await reader.read { $0[Note.self, "1"]?.views } == 1)
-    let runs = Counter()
-    let views = try await reader.read { view -> [Int64?] in
-      let first = view[Note.self, "1"]?.views
-      if runs.next() == 1 {
-        try FileManager.default.removeItem(atPath: index)
-        let store = try open(path, token: TokenFile(beside: path))
-        try store.update { replica in
-          try replica.save { transaction in
-            for key in ["1", "2"] {
-              transaction[Note.self, key].views.increment(by: 1)
-            }
-          }
-        }
-        if isClosed { try store.close() } else { runs.keep(store) }
-      }
-      return [first, view[Note.self, "2"]?.views]
-    }
-    #expect(views == [2, 2])
-    #expect(runs.next() == 3)
-  }
-
-  /// The content of a file with a log or a journal is incomplete.
-  @Test(arguments: ["-wal", "-journal"])
-  func fileWithLogIsNotReadWithoutLocks(end: String) async throws {
-    let store = try open(path, token: TokenFile(beside: path))
-    try store.write("Milk")
-    try folder.copy("notes.sqlite", to: "copy.sqlite")
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
     let copy = folder.file("copy.sqlite")
-    if end == "-journal" {
-      try SQLiteConnection(opening: copy).run("PRAGMA wal_checkpoint(TRUNCATE)")
-      for end in ["-wal", "-shm"] {
-        try? FileManager.default.removeItem(atPath: copy + end)
-      }
-      try Data([1]).write(to: URL(filePath: copy + end))
-    }
-    // SQLite follows no link.
-    try FileManager.default.createSymbolicLink(
-      atPath: copy + "-shm", withDestinationPath: "missing")
-    let link = folder.file("link.sqlite")
-    try FileManager.default.createSymbolicLink(
-      atPath: link, withDestinationPath: copy)
-    for path in [copy, link] {
-      guard case .cannotOpen = await error(at: path) else {
-        Issue.record("\(path) was opened")
-        return
-      }
+    try await store.backup(to: copy)
+    try StoreReader.read(
+      Array("main".utf8), of: DurableFile(path: copy), [Note.self]
+    ) { view in
+      #expect(view[Note.self, "1"]?.title == "Milk")
+      let file = try StoreFile(opening: copy)
+      try file.connection.run("BEGIN IMMEDIATE")
     }
   }
 
-  private final class Counter: @unchecked Sendable {
-    // Each test uses its counter on one thread at a time.
-    private var count = 0
-    private var kept: [StoredScope] = []
+  @Test func closedStoreHasNoReader() async throws {
+    let store = try await openStore()
+    let reader = try await store.reader()
+    try await store.close()
+    await #expect(throws: StoreError.closed) { try await store.reader() }
+    #expect(try await reader.read { $0.allRecordIDs }.isEmpty)
+  }
 
-    func next() -> Int {
-      count += 1
-      return count
+  @Test func replacedFileHasNoReader() async throws {
+    let store = try await openStore()
+    try FileManager.default.removeItem(atPath: path)
+    try Data([1]).write(to: URL(filePath: path))
+    await #expect(throws: StoreError.fileReplaced(path)) {
+      try await store.reader()
     }
-
-    func keep(_ scope: StoredScope) { kept.append(scope) }
   }
 
   @Test func snapshotEndsWithItsRead() async throws {
