@@ -185,6 +185,28 @@ import Testing
     #expect(try rows() == store.bytes)
   }
 
+  /// Folding creates no save and does not make a ledger unequal.
+  @Test func hubKeepsFoldOfSmallLedger() throws {
+    let replica = Replica(
+      device: DeviceID(8), schema: [Note.self],
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(9) })
+    try replica.save { transaction in
+      for i in 0..<2000 {
+        transaction[Note.self, "1"].tags.insert("tag \(i)")
+      }
+      transaction[Note.self, "1"].log.append(1)
+    }
+    let hub = try HubConnection(SQLiteConnection(opening: path)) { DeviceID(7) }
+    let before = try #require(replica.delta())
+    _ = try hub.apply(before, in: "main")
+    #expect(replica.foldLedgers() == 1)
+    let folded = try #require(replica.delta())
+    #expect(folded != before)
+    _ = try hub.apply(folded, in: "main")
+    #expect(try sizes().count == 1)
+    #expect(try hub.delta(since: ReplicaVersion(), in: "main") == folded)
+  }
+
   @Test func manyPatchesRewriteRecord() throws {
     var store = try largeNote()
     var counts: [Int64] = []

@@ -116,6 +116,11 @@ extension Ledger {
     return count
   }
 
+  /// The number of folded entries of all devices.
+  package var foldedEntries: UInt64 {
+    lines.values.reduce(0) { $0 &+ $1.folded }
+  }
+
   /// Returns whether ``fold(below:)`` would fold any entry.
   package func canFold(below cut: VectorClock) -> Bool {
     lines.contains { device, line in

@@ -40,7 +40,8 @@ extension ReplicaState {
         case nil: return nil
         }
       } else if let before, position < before.records.count,
-        before[location] == slot.state
+        let known = before[location], known == slot.state,
+        known.foldedEntries == slot.state.foldedEntries
       {
         continue
       }
@@ -107,5 +108,14 @@ extension ReplicaState {
       )
     }
     return (joined, sections.horizons)
+  }
+}
+
+extension FieldState {
+  /// The number of folded entries.
+  ///
+  /// Folding does not make a state unequal.
+  fileprivate var foldedEntries: UInt64 {
+    store(of: Ledger.self).map(\.foldedEntries) ?? 0
   }
 }
