@@ -49,9 +49,26 @@ final class ObserverMirror {
     guard let record else { return nil }
     var shown = Reading(exists: record.exists)
     for key in replica.schema[id.entity].fields {
-      shown.fields[key] = record.reading(of: key)
-      shown.fields[key]?.author = nil
+      var reading = record.reading(of: key)
+      reading.author = nil
+      // No change is reported if a reference in a deleted record starts or stops
+      // to be shown.
+      if !record.exists { reading.removeReferences() }
+      shown.fields[key] = reading
     }
     return shown
+  }
+}
+
+extension FieldReading {
+  /// Removes the references, and counts the other values as conflicts.
+  fileprivate mutating func removeReferences() {
+    func isReference(_ value: Value) -> Bool {
+      if case .reference = value { true } else { false }
+    }
+    elements.removeAll(where: isReference)
+    let values = ([value] + conflicts).compactMap { $0 }
+    value = nil
+    conflicts = values.filter { !isReference($0) }.sorted()
   }
 }

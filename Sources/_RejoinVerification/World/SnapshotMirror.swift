@@ -106,26 +106,50 @@ struct SnapshotMirror {
     try agree(
       "conflicts of \(entity) in the rows of \(name)",
       snapshot.conflictedFields(of: entity), view.conflictedFields(of: entity))
+    // Typed records need a declared entity.
+    let isTyped =
+      entity == Listed.entityName && !view.schema[entity].fields.isEmpty
     for start in [nil, ""] + records.map(\.key) {
       for limit in [nil, 0, 1] {
-        try agree(
+        let page =
           "\(limit ?? -1) of \(entity) after \(start ?? "nothing") in the rows "
-            + "of \(name)",
-          snapshot.recordIDs(of: entity, after: start, limit: limit),
+          + "of \(name)"
+        try agree(
+          page, snapshot.recordIDs(of: entity, after: start, limit: limit),
           view.recordIDs(of: entity, after: start, limit: limit))
+        guard isTyped else { continue }
+        try agree(
+          "typed " + page,
+          snapshot.records(of: Listed.self, after: start, limit: limit)
+            .map(Typed.init),
+          view.records(of: Listed.self, after: start, limit: limit)
+            .map(Typed.init))
       }
     }
-    // Typed records need a declared entity.
-    guard entity == Listed.entityName, !view.schema[entity].fields.isEmpty
-    else { return }
-    try agree(
-      "records of \(entity) in the rows of \(name)",
-      snapshot.records(of: Listed.self).map { Shown($0.record) },
-      view.records(of: Listed.self).map { Shown($0.record) })
   }
 
-  /// The `Note` entity of the standard universe, without its fields.
+  /// The `Note` entity of the standard universe in a later version of the app,
+  /// which changed the kinds of two fields.
   private struct Listed: Entity {
     static let entityName = "Note"
+    let count = register(
+      "counter", of: Int64.self, fallingBackTo: .counter { $0 })
+    let values = set(
+      "register", of: Value.self,
+      fallingBackTo: .register(of: Value.self) { $0 })
+    let elements = set("set", of: Value.self)
+  }
+
+  private struct Typed: Equatable {
+    let shown: Shown
+    let count: Int64?
+    let values: [Value]
+    let elements: [Value]
+
+    init(_ record: TypedRecord<Listed>) {
+      shown = Shown(record.record)
+      (count, values) = (record.count, record.values)
+      elements = record.elements
+    }
   }
 }

@@ -98,6 +98,7 @@ public struct StoringReplica: TestedReplica {
     try library.checkListing(records, pages: pages, named: name)
     try shelf.observer.check(named: name)
     try shelf.checkSnapshots(named: name)
+    try shelf.writeToken()
     let (rows, memory) = (try shelf.rows(of: name), library.storedBytes)
     guard rows != memory else {
       return try shelf.hub.check(
@@ -241,6 +242,8 @@ private final class Shelf {
   private let connection: FailingConnection
   private(set) var scope: StoredScope
   private(set) var observer: ObserverMirror
+  /// The device at the last check, whose token is written.
+  private var lastDevice: DeviceID?
 
   final class MemoryTokenStorage: TokenStorage, @unchecked Sendable {
     // Unchecked: only one thread uses the replica.
@@ -269,6 +272,7 @@ private final class Shelf {
       scope.replica.sendFragments()
       scope.replica.undoHistory = history
       try scope.update { _ in }
+      lastDevice = scope.replica.device
       observer = ObserverMirror(of: scope)
     } catch { preconditionFailure("no store can be made: \(error)") }
     connection.fails = true
@@ -291,6 +295,18 @@ private final class Shelf {
       scope.replica.sendFragments()
       observer = ObserverMirror(of: scope)
     } catch { preconditionFailure("the store cannot be opened: \(error)") }
+  }
+
+  /// Writes that the token of a new device is stored.
+  ///
+  /// A store stores this token after the commit, and the next change writes that
+  /// it is stored.
+  func writeToken() throws(ScriptMismatch) {
+    if scope.replica.device == lastDevice { return }
+    lastDevice = scope.replica.device
+    do { try withoutFailures { try scope.update { _ in } } } catch {
+      throw ScriptMismatch("the token cannot be written: \(error)")
+    }
   }
 
   /// Compares snapshots of the rows with the replica.
