@@ -24,10 +24,6 @@ extension Suite {
     for size in [10_000, 1_000_000] { addOpening(size) }
     addGrowth(
       of: "W20", "opening a store", from: 10_000, to: 1_000_000, target: 2)
-    for size in [10_000, 1_000_000] { addReader(size) }
-    addGrowth(
-      of: "W20", "opening a reader and reading 50 records", from: 10_000,
-      to: 1_000_000, target: 2)
     addBytes(
       "W20", "the file of a store", size: 100_000, per: 100_000, target: 36
     ) { scale in
@@ -240,34 +236,6 @@ extension Suite {
   }
 }
 
-extension Suite {
-  /// Opens a reader, and reads the first records.
-  fileprivate mutating func addReader(_ size: Int) {
-    add(
-      "W20", "opening a reader and reading 50 records", size: size, per: "read"
-    ) { scale in
-      // The entity of the dataset, without its fields.
-      struct Item: Entity {}
-      let file = try StoreFile(fields: scale(size))
-      let (count, path) = (scale(100), file.path)
-      return Work(operations: count, expecting: count, setUp: {}) { _ in
-        defer { withExtendedLifetime(file) {} }
-        return try blocking {
-          var reads = 0
-          for _ in 0..<count {
-            let reader = try await StoreReader(at: path, schema: [Item.self])
-            let records = try await reader.read {
-              $0.records(of: Item.self, limit: 50).count
-            }
-            reads += records > 0 ? 1 : 0
-          }
-          return reads
-        }
-      }
-    }
-  }
-}
-
 /// Syncs a file, if the disk supports it.
 private func sync(_ file: Int32) -> Bool {
   #if canImport(Darwin)
@@ -312,10 +280,10 @@ final class Folder: Sendable {
 }
 
 /// A store with the records of a dataset.
-private struct StoreFile {
+struct StoreFile {
   let data: Dataset
   private let folder: Folder
-  fileprivate var path: String { folder.file("store.sqlite") }
+  var path: String { folder.file("store.sqlite") }
 
   init(fields: Int) throws {
     (data, folder) = (Dataset(fields: fields), try Folder())

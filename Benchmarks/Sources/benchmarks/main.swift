@@ -37,6 +37,7 @@ func run(_ arguments: Arguments) throws {
   suite.addGrowth()
   suite.addTransfers()
   suite.addStores()
+  suite.addReaders()
   suite.addHubs()
   suite.addStrategies()
   var runner = Runner(arguments.scale, progress: tell)
