@@ -69,15 +69,6 @@ final class StoreFile {
     } catch { throw SQLError(error) }
   }
 
-  /// Gives a copy of a database the log that a store uses.
-  ///
-  /// A store that opens a file without a log waits until no reader has it open.
-  static func useLog(in copy: DurableFile) throws {
-    let connection = try SQLiteConnection(opening: copy.path)
-    defer { connection.close() }
-    try connection.run("PRAGMA journal_mode = WAL")
-  }
-
   private static func read(
     _ file: DurableFile
   ) throws(SQLError) -> (connection: SQLiteConnection, hasLocks: Bool) {

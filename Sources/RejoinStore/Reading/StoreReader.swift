@@ -14,8 +14,9 @@ import RejoinSQL
 /// not wait for a running save. It opens in about a millisecond, whatever the size
 /// of the file, and loads only the records that a closure reads. It changes neither
 /// the file nor its log, claims no scope, and needs no token. A store that
-/// is open stays the writer of its scope. If no store is open, SQLite can leave an
-/// empty log next to the file.
+/// is open stays the writer of its scope. The first store that opens a backup waits
+/// until no reader reads it. If no store is open, SQLite can leave an empty log next
+/// to the file.
 ///
 /// A read sees the state after one commit, and keeps nothing for the next read. To
 /// read many records again and again, or to filter all records in Swift,

@@ -82,7 +82,6 @@ extension StoredScope {
     let new = DurableFile(path: "\(copy.path).\(number).new")
     do {
       try connection.run("VACUUM INTO $1", .text(new.path))
-      try StoreFile.useLog(in: new)
       try new.syncContent()
       try new.rename(to: copy)
     } catch {

@@ -342,21 +342,6 @@ extension StoreReaderTests {
     #expect(try await reader.read { $0[Note.self, "1"]?.title } == "Bread")
   }
 
-  /// Another store of the same process opens the copy while it is read.
-  @Test func readerOfBackupLeavesStoreAlone() async throws {
-    let store = try await openStore()
-    try await store.save { $0[Note.self, "1"].title = "Milk" }
-    let copy = folder.file("copy.sqlite")
-    try await store.backup(to: copy)
-    try StoreReader.read(
-      Array("main".utf8), of: DurableFile(path: copy), [Note.self]
-    ) { view in
-      #expect(view[Note.self, "1"]?.title == "Milk")
-      let file = try StoreFile(opening: copy)
-      try file.connection.run("BEGIN IMMEDIATE")
-    }
-  }
-
   @Test func closedStoreHasNoReader() async throws {
     let store = try await openStore()
     let reader = try await store.reader()
