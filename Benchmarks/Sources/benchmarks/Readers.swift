@@ -30,14 +30,14 @@ extension Suite {
     add("W20", "one record, read by a store", size: 100_000, per: "read") {
       scale in
       let file = try StoreFile(fields: 100_000)
-      let (store, count) = (try file.store(), scale(1000))
+      let (store, count) = (try file.store([Item.self]), scale(1000))
       return Work(operations: count, expecting: count, setUp: {}) { _ in
         try blocking {
-          var fields = 0
-          for _ in 0..<count {
-            fields += await store.read { Self.fields(of: "r05000", in: $0) }
+          await store.read { view in
+            (0..<count).reduce(0) { sum, _ in
+              sum + Self.fields(of: "r05000", in: view)
+            }
           }
-          return fields
         }
       }
     }

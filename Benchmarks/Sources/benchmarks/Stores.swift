@@ -292,10 +292,10 @@ struct StoreFile {
     _ = try blocking { try await !store.apply(delta).hasFaults }
   }
 
-  func store() throws -> ReplicaStore {
+  func store(_ schema: Schema = Dataset.schema) throws -> ReplicaStore {
     try blocking { [path] in
       try await ReplicaStore(
-        at: path, schema: Dataset.schema,
+        at: path, schema: schema,
         wallClock: WallClock { 1_750_000_000_000 },
         makeDeviceID: { Dataset.device(7) })
     }
