@@ -117,7 +117,7 @@ extension Ledger {
   }
 
   /// The number of folded entries of all devices.
-  package var foldedEntries: UInt64 {
+  var foldedEntries: UInt64 {
     lines.values.reduce(0) { $0 &+ $1.folded }
   }
 
