@@ -81,8 +81,13 @@ struct RecordDigests: Equatable {
     of scope: Int64, on connection: any SQLConnection
   ) throws {
     guard connection.dialect == .sqlite else { return }
-    let isWhole = try? RecordDigests(indexesOf: scope, on: connection) == self
-    if isWhole == true { return }
+    do {
+      if try RecordDigests(indexesOf: scope, on: connection) == self { return }
+    } catch {
+      // An index can be missing or damaged. After other errors, SQLite may have
+      // ended the transaction.
+      if connection.isIdle { throw error }
+    }
     try connection.run(Tables.existingIndex)
     try connection.run("REINDEX rejoin_record")
     if try RecordDigests(indexesOf: scope, on: connection) != self {

@@ -141,6 +141,8 @@ extension StoredScope {
   /// Connects again, because the file can be writable now.
   func connectForWriting() throws(StoreError) {
     guard let file else { return }
+    // SQLite would create a file and delete a log without a file.
+    try file.check()
     defer {
       connection = file.connection
       rows.connection = connection

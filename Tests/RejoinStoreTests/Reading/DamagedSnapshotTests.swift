@@ -184,6 +184,47 @@ import Testing
     #expect(try await reader.read { $0.recordCount(of: "Note") } == 4)
   }
 
+  /// A connection whose first read of the index fails and ends the transaction, as
+  /// SQLite does after an error of the disk.
+  private final class EndingConnection: SQLConnection {
+    private let connection: SQLiteConnection
+    private var hasFailed = false
+
+    init(_ connection: SQLiteConnection) { self.connection = connection }
+
+    var dialect: SQLDialect { connection.dialect }
+    var isIdle: Bool { connection.isIdle }
+
+    func run(
+      _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
+    ) throws {
+      if !hasFailed, sql.contains("INDEXED BY") {
+        hasFailed = true
+        try connection.run("ROLLBACK")
+        throw SQLError(.inputOutput, "disk I/O error")
+      }
+      try connection.run(sql, values, body)
+    }
+  }
+
+  @Test func repairStopsAfterEndOfTransaction() async throws {
+    try await fill()
+    let connection = EndingConnection(try SQLiteConnection(opening: path))
+    let row = try #require(
+      try ScopeRow.find(Array("main".utf8), mustExist: true, on: connection))
+    let rows = try ScopeRows.read(row, on: connection).rows
+    let writer = "SELECT writer FROM rejoin_scope"
+    let before = try connection.integer(writer)
+    let error = #expect(throws: SQLError.self) {
+      try connection.changing {
+        try rows.repairIndexes()
+        _ = try rows.claim()
+      }
+    }
+    #expect(error?.code == .inputOutput)
+    #expect(try connection.integer(writer) == before)
+  }
+
   /// An index lacks a record, as after a flipped bit in one of its pages.
   @Test func incompleteIndexIsRepairedByStore() async throws {
     try await fill()

@@ -79,6 +79,26 @@ import Testing
     }
   }
 
+  /// A file that is moved away keeps its log, which belongs to it.
+  @Test func lateWriterCreatesNoFile() async throws {
+    let store = try await ReplicaStore(at: path, schema: [Note.self])
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    try await store.close()
+    // SQLite follows no link.
+    try FileManager.default.createSymbolicLink(
+      atPath: path + "-shm", withDestinationPath: "missing")
+    let late = try await ReplicaStore(at: path, schema: [Note.self])
+    #expect(await late.writeError != nil)
+    try FileManager.default.removeItem(atPath: path + "-shm")
+    try FileManager.default.removeItem(atPath: path)
+    try Data([1]).write(to: URL(filePath: path + "-wal"))
+    await #expect(throws: StoreError.fileReplaced(path)) {
+      try await late.save { $0[Note.self, "1"].title = "Bread" }
+    }
+    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(FileManager.default.fileExists(atPath: path + "-wal"))
+  }
+
   private final class Counter: @unchecked Sendable {
     // Each test uses its counter on one thread at a time.
     private var count = 0
