@@ -50,6 +50,11 @@ def order(n: int, m: int, seed: int = 42) -> list[int]:
     return out
 
 
+def values(length: int) -> list[list[str]]:
+    """The values of all records: 12 characters, or the same twice."""
+    return [[value(i, j) * (length // 12) for j in range(F)] for i in range(R)]
+
+
 def rec(i: int) -> str:
     return f"r{i:05d}"
 

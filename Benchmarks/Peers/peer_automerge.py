@@ -63,8 +63,8 @@ def ffi() -> None:
     c.emit(P, "ffi_call", n, c.bench(run))
 
 
-def lww_fresh() -> None:
-    vals = [[c.value(i, j) for j in range(c.F)] for i in range(c.R)]
+def lww_fresh(length: int = 12) -> None:
+    vals = c.values(length)
     names = [c.rec(i) for i in range(c.R)]
 
     def run(d):
@@ -76,7 +76,11 @@ def lww_fresh() -> None:
                 for j in range(c.F):
                     t.put(o, c.FIELDS[j], STR, v[j])
 
-    c.emit(P, "lww_fresh_1e5", 100_000, c.bench(run, lambda: doc(1)))
+    c.emit(P, "lww_fresh_1e5" + ("" if length == 12 else f"_{length}"), 100_000, c.bench(run, lambda: doc(1)))
+
+
+def lww_fresh_24() -> None:
+    lww_fresh(24)
 
 
 def flat_insert(d, keys, vals, kind=STR):
@@ -124,16 +128,28 @@ def read() -> None:
 def orset() -> None:
     keys = [f"{k:x}" for k in c.order(100_000, 1 << 60, 7)]
     ones = [True] * 100_000
-    c.emit(P, "set_insert_1e5 (map as set)", 100_000,
-           c.bench(lambda d: flat_insert(d, keys, ones, BOOL), lambda: doc(1)))
 
-    def rm(d):
+    def tags(d):
+        """The map that stands in for the set of a record."""
         with d.transaction() as t:
-            for k in keys[:50_000]:
-                t.delete(ROOT, k)
+            record = t.put_object(t.put_object(ROOT, "records", ObjType.Map), "r", ObjType.Map)
+            return d, t.put_object(record, "tags", ObjType.Map)
 
-    c.emit(P, "set_remove_5e4 (map as set)", 50_000,
-           c.bench(rm, lambda: flat_insert(doc(1), keys, ones, BOOL)))
+    def insert(found):
+        d, m = found
+        with d.transaction() as t:
+            for k in keys[:10_000]:
+                t.put(m, k, BOOL, True)
+        return found
+
+    def rm(found):
+        d, m = found
+        with d.transaction() as t:
+            for k in keys[:5_000]:
+                t.delete(m, k)
+
+    c.emit(P, "set_insert_1e4 (map as set)", 10_000, c.bench(insert, lambda: tags(doc(1))))
+    c.emit(P, "set_remove_5e3 (map as set)", 5_000, c.bench(rm, lambda: insert(tags(doc(1)))))
     a = flat_insert(doc(1), keys[:90_000], ones, BOOL)
     heads0 = a.get_heads()
     b = Document.load(a.save())
@@ -160,7 +176,13 @@ def orset() -> None:
 
     c.emit(P, "remerge_equal_1e5: apply all changes again", 100_000,
            c.bench(lambda d: apply(d, full_b), loaded))
-    c.emit(P, "remerge_equal_1e5: merge(same)", 1, c.bench(lambda d: d.merge(b), loaded))
+    one, other = loaded(), loaded()
+
+    def compare(_):
+        for _ in range(1000):
+            assert one.get_heads() == other.get_heads()
+
+    c.emit(P, "remerge_equal_1e5: versions", 1000, c.bench(compare))
 
 
 def delta_sync(nrec: int = c.R) -> None:
@@ -232,6 +254,13 @@ def snapshot(nrec: int = c.R) -> None:
     c.emit(P, f"snapshot_encode_{n}", n, c.bench(lambda _: a.save()))
     data = a.save()
     c.emit(P, f"snapshot_load_{n}", n, c.bench(lambda _: Document.load(data)), bytes=len(data))
+
+    def load_read(_):
+        d = Document.load(data)
+        record = d.get(d.get(ROOT, "records")[1], "r00007")[1]
+        return d.get(record, "f3")
+
+    c.emit(P, f"snapshot_load_{n} + read one", n, c.bench(load_read))
 
 
 def b3() -> None:
@@ -335,7 +364,7 @@ def memory() -> None:
         del x
 
 
-W = {f.__name__: f for f in (ffi, lww_fresh, lww_overwrite, lww_autocommit, read, orset,
+W = {f.__name__: f for f in (ffi, lww_fresh, lww_fresh_24, lww_overwrite, lww_autocommit, read, orset,
                              single_op, small_deltas, snapshot, b3, scale_n, scale_devices, history_growth,
                              memory)}
 if __name__ == "__main__":

@@ -10,17 +10,17 @@ LAZY = "opens lazily: nothing is read yet"
 # Workload, row, what is done, what one figure is of; a group in the workload is the size.
 TIMES = [
     (r"lww_fresh_1e5", "W1", "write into an empty replica, one save", "field"),
+    (r"lww_fresh_1e5_24", "W1", "write values of 24 characters, one save", "field"),
     (r"lww_overwrite_1e5", "W2", "overwrite, one save", "field"),
     (r"lww_autocommit_\w+", "W2", "overwrite, a save each", "save"),
     (r"read_1e5", "W3", "read", "field"),
     (r"counter_inc_1e5", "W4", "increment of a counter", "increment"),
     (r"counter_merge_1000dev", "W5", "join of counters of 1,000 devices", "device"),
-    (r"set_insert_1e5 .*", "W6", "set insert", "element"),
-    (r"set_remove_5e4 .*", "W6", "set remove", "element"),
+    (r"set_insert_1e4 .*", "W6", "set insert in a record, one save", "element"),
+    (r"set_remove_5e3 .*", "W6", "set remove in a record, one save", "element"),
     (r"set_merge_1e5_10pct: (?:import|apply) delta.*ops\)", "W7",
      "set join, two that differ in a tenth", "element"),
-    (r"remerge_equal_1e5: (?:empty-delta test.*|merge\(same\))", "W8", "merge of equal states",
-     "merge"),
+    (r"remerge_equal_1e5: versions", "W8", "merge of equal states", "merge"),
     (r"delta_sync_(\d+)x10_1pct: encode", "W9", "delta of 1 % of the fields: encode", "change"),
     (r"delta_sync_(\d+)x10_1pct: apply", "W9", "delta of 1 % of the fields: apply", "change"),
     (r"single_op_roundtrip_at_1e5", "W10", "one write, its delta, applied", "write"),
@@ -28,8 +28,9 @@ TIMES = [
     (r"snapshot_encode_(\d+)(?:: first)?", "W12", "whole replica: encode", "field"),
     (r"snapshot_encode_(\d+): repeated", "W12", "whole replica: encode, again", "field"),
     (r"snapshot_load_(\d+)", "W12", "whole replica: load", "field"),
+    (r"snapshot_load_(\d+) \+ read one", "W12", "whole replica: load, read one value", "load"),
     (r"history_growth_0: load snapshot", "W15", "load after 0 overwrites", "field"),
-    (r"history_growth_300000: load snapshot", "W15", "load after 30 overwrites", "field"),
+    (r"history_growth_300000: load snapshot", "W15", "load after 300000 overwrites", "field"),
     (r"B3.1 number: time \((?:one transaction|one message|import_batch, one transaction)\)", "W13",
      "B3.1 numbers, batched", "all"),
     (r"B3.1 number: time \(one .* per update\)", "W13", "B3.1 numbers, one by one", "all"),
@@ -50,14 +51,16 @@ BYTES = [
     (r"B3.1 number: parse snapshot", "docSize", "W13", "B3.1: the document", None),
     (r"history_growth_0: load snapshot", "bytes", "W15", "the whole replica after 0 overwrites",
      10_000),
-    (r"history_growth_300000: load snapshot", "bytes", "W15", "the whole replica after 30 overwrites",
+    (r"history_growth_300000: load snapshot", "bytes", "W15", "the whole replica after 300000 overwrites",
      10_000),
-    (r"memory_100000x10", "rss_bytes_per_field", "W16", "memory of a field", None),
+    (r"history_growth_300000: load snapshot", "shallow_bytes", "W15", "the same without history",
+     10_000),
+    (r"memory_100000x10", "rss_bytes_per_field", "W16", "memory of a field, resident", None),
     (r"scale_devices_1000: one-write delta", "bytes", "W14",
      "the delta of one write, among 1000 devices", None),
 ]
 
-SIZES = {"W7": 100_000, "W10": 100_000, "W15": 10_000}
+SIZES = {"W6": 10_000, "W7": 100_000, "W10": 100_000, "W15": 10_000}
 
 NOTES = {
     ("loro", "whole replica: load"): LAZY,
@@ -78,7 +81,7 @@ def rows(peer: str, workload: str, ops: int, timing: dict | None, extra: dict[st
         size = int(found[1]) if found.groups() else SIZES.get(row)
         if size is not None and work.startswith("delta of"):
             size *= 10
-        scale = 1e6 / (1 if item == "all" else ops)
+        scale = 1e6 / (1 if item in ("all", "load") else ops)
         yield {"by": by, "id": row, "work": work, "size": size, "item": item,
                "best": timing["min_ms"] * scale, "median": timing["median_ms"] * scale,
                "runs": timing["reps"], "note": NOTES.get((by, work))}

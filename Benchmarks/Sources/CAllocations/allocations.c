@@ -92,3 +92,35 @@ void watch_peak(void) {}
 size_t watched_peak(void) { return 0; }
 
 #endif
+
+#if defined(__linux__)
+
+#include <stdio.h>
+#include <unistd.h>
+
+size_t resident_bytes(void) {
+  FILE *file = fopen("/proc/self/statm", "r");
+  size_t pages = 0;
+  if (file == NULL) return 0;
+  if (fscanf(file, "%*u %zu", &pages) != 1) pages = 0;
+  fclose(file);
+  return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+#elif defined(__APPLE__)
+
+#include <mach/mach.h>
+
+size_t resident_bytes(void) {
+  mach_task_basic_info_data_t info;
+  mach_msg_type_number_t number = MACH_TASK_BASIC_INFO_COUNT;
+  kern_return_t result = task_info(
+      mach_task_self(), MACH_TASK_BASIC_INFO, (task_info_t)&info, &number);
+  return result == KERN_SUCCESS ? info.resident_size : 0;
+}
+
+#else
+
+size_t resident_bytes(void) { return 0; }
+
+#endif

@@ -5,7 +5,21 @@ import Harness
 import Rejoin
 
 extension Suite {
-  /// Memory: W16.
+  /// Resident memory: W16.
+  ///
+  /// The process must not have freed other memory before, which a replica would
+  /// use first.
+  mutating func addResidentMemory() {
+    addBytes("W16", "memory of a field, resident", per: 1_000_000) { scale in
+      let data = Dataset(fields: scale(1_000_000))
+      let before = Int(resident_bytes())
+      let replica = try data.replica()
+      let held = Int(resident_bytes()) - before
+      return withExtendedLifetime(replica) { held }
+    }
+  }
+
+  /// Allocated memory: W16.
   mutating func addMemory() {
     addBytes("W16", "memory of a field", per: 1_000_000, target: 100) { scale in
       let data = Dataset(fields: scale(1_000_000))

@@ -73,6 +73,35 @@ extension Suite {
         }
       }
     }
+    add(
+      "W6", "set remove in a record, one save", size: 10_000, per: "element",
+      beside: .lookUp
+    ) { scale in
+      let elements = Self.elements(scale(10_000), seed: 7).map {
+        Value.string($0)
+      }
+      let half = elements.count / 2
+      return Work(
+        operations: half, expecting: elements.count - half,
+        setUp: {
+          let replica = Dataset.emptyReplica(1, schema: schema)
+          try replica.save {
+            $0.apply(.members(SetEdit(inserting: elements)), to: key, of: id)
+          }
+          return replica
+        }
+      ) { replica in
+        try replica.save { transaction in
+          for element in elements[..<half] {
+            transaction.apply(
+              .members(SetEdit(removing: [element])), to: key, of: id)
+          }
+        }
+        return 1
+      } result: { replica, _ in
+        replica.record(id)?.elements(of: key).count ?? 0
+      }
+    }
   }
 
   private mutating func addJoin(_ work: String, _ size: Int) {

@@ -30,6 +30,7 @@ extension Suite {
         operations: data.fieldCount, expecting: bytes, setUp: {}
       ) { _ in replica.deltaSize }
     }
+    if size == 100_000 { addOneRead(size) }
     add(
       "W12", "whole replica: load", size: size, per: "field", target: 90,
       beside: .insert
@@ -39,28 +40,65 @@ extension Suite {
     }
   }
 
+  private mutating func addOneRead(_ size: Int) {
+    add(
+      "W12", "whole replica: load, read one value", size: size, per: "load"
+    ) { scale in
+      let data = Dataset(fields: scale(size))
+      let state = try data.replica().state.encoded()
+      return Work(
+        operations: 1, expecting: 12, setUp: { nil as Replica? }
+      ) { opened in
+        let replica = try Dataset.replica(opening: state)
+        opened = replica
+        let record = replica.record(RecordID("Item", data.ids[7]))
+        guard case .string(let text)? = record?.value(of: Dataset.keys[3])
+        else { return 0 }
+        return text.utf8.count
+      }
+    }
+  }
+
   private mutating func addHistory() {
-    func overwritten(_ data: Dataset, _ times: Int) throws -> Replica {
+    /// Overwrites random fields, a hundred in each save, as the peers do.
+    func overwritten(_ data: Dataset, _ count: Int) throws -> Replica {
       let replica = try data.replica()
-      for version in 0..<times {
-        try data.write(to: replica, version: version + 1)
+      let writes = PlannedWrite.some(count, of: data, seed: 21)
+      for start in stride(from: 0, to: count, by: 100) {
+        try replica.save { transaction in
+          for i in start..<min(start + 100, count) {
+            let (id, key) = (writes[i].id, writes[i].key)
+            transaction.apply(
+              .write(Dataset.value(i, Int(i & 255), version: 3)), to: key,
+              of: RecordID("Item", id))
+          }
+        }
       }
       return replica
     }
-    for times in [0, 30] {
+    for count in [0, 300_000] {
       addBytes(
-        "W15", "the whole replica after \(times) overwrites", size: 10_000,
-        quick: 1422
+        "W15", "the whole replica after \(count) overwrites", size: 10_000,
+        quick: count == 0 ? 1422 : nil
       ) { scale in
-        try overwritten(Dataset(fields: scale(10_000)), times).deltaSize
+        try overwritten(
+          Dataset(fields: scale(10_000)), count == 0 ? 0 : scale(count)
+        ).deltaSize
       }
       add(
-        "W15", "load after \(times) overwrites", size: 10_000, per: "field",
+        "W15", "load after \(count) overwrites", size: 10_000, per: "field",
         beside: .insert
       ) { scale in
         let data = Dataset(fields: scale(10_000))
-        return data.loading(try overwritten(data, times).state.encoded())
+        let replica = try overwritten(data, count == 0 ? 0 : scale(count))
+        return data.loading(replica.state.encoded())
       }
+    }
+    // A replica has no history, and a document can leave it out.
+    addBytes(
+      "W15", "the same without history", size: 10_000
+    ) { scale in
+      try overwritten(Dataset(fields: scale(10_000)), scale(300_000)).deltaSize
     }
   }
 }

@@ -23,6 +23,7 @@ func run(_ arguments: Arguments) throws {
   }
   let earlier = try arguments.compare.map { try [Row](readingJSONAt: $0) } ?? []
   var suite = Suite()
+  suite.addResidentMemory()
   suite.addFields()
   suite.addTypedFields()
   suite.addCounters()

@@ -14,3 +14,7 @@ void watch_peak(void);
 /// How many bytes there were at most more than when they began to be watched; 0
 /// where the system does not tell.
 size_t watched_peak(void);
+
+/// The bytes of this process that are in memory; 0 where the system does not
+/// tell.
+size_t resident_bytes(void);

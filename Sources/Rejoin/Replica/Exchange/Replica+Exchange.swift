@@ -20,6 +20,7 @@ extension Replica {
   ///   where *n* is the number of its elements.
   public func delta(since basis: ReplicaVersion) -> Delta? {
     hasExported = true
+    if current.hasSameSaves(as: basis) { return nil }
     return current.delta(of: current.missingChanges(since: basis, as: .whole))
   }
 
@@ -53,6 +54,7 @@ extension Replica {
     since basis: ReplicaVersion, byteLimit: Int
   ) -> Delta? {
     hasExported = true
+    if current.hasSameSaves(as: basis) { return nil }
     return current.delta(
       of: current.missingChanges(since: basis, as: .part),
       byteLimit: byteLimit)

@@ -219,6 +219,13 @@ extension ReplicaState {
     MissingChanges(in: self, since: basis, as: form)
   }
 
+  /// Returns whether a receiver has the same saves, and this replica has nothing
+  /// beyond them.
+  func hasSameSaves(as basis: ReplicaVersion) -> Bool {
+    ahead.isEmpty && version.devicePrefixes.isEmpty
+      && version.saves == basis.saves
+  }
+
   /// Returns the delta with the missing changes.
   package mutating func delta(of missing: MissingChanges) -> Delta? {
     _checkInvariants()
