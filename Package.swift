@@ -163,3 +163,11 @@ if !hasSwiftUI {
     .target(name: "SwiftUI", path: "Tests/StandIns/SwiftUI")
   ]
 }
+
+// Optimizing the tests takes longer than running them unoptimized. Packages that
+// depend on this one do not build them.
+for target in package.targets where target.type == .test {
+  target.swiftSettings = (target.swiftSettings ?? []) + [
+    .unsafeFlags(["-Onone"])
+  ]
+}

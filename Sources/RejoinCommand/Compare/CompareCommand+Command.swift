@@ -32,7 +32,10 @@ extension CompareCommand {
   private static let output = Command.Section(
     title: "OUTPUT",
     options: [
-      .init(flag: "all", "every strategy, every count, and each rule's source"),
+      .init(
+        flag: "all",
+        "every strategy, every count, each rule's source, and the results of "
+          + "other seeds"),
       .init(
         "strategies", "A,B,…",
         "only these strategies, by their names in the table"),
@@ -89,7 +92,9 @@ extension CompareCommand {
         "workload", "NAME",
         "calm, busy, or hostile; the options below change it"),
       .init("seed", "N", "seed of the random numbers (0–2⁶⁴−1)"),
-      .init("episodes", "N", "number of episodes (1–100000)"),
+      .init(
+        "episodes", "N",
+        "number of episodes (1–100000), by default 100, and 1000 with --all"),
       .init("devices", "N", "number of devices (1–64)"),
       .init("edits", "N", "edits of each device (0–1000)"),
       .init("fields", "N", "fields of the record (1–1000)"),

@@ -122,6 +122,7 @@ extension CompareCommand {
     _ workload: Workload, _ arguments: Arguments
   ) throws(CommandError) -> Workload {
     var workload = workload
+    if !arguments.has("all") { workload.episodes = 100 }
     func set<Number: FixedWidthInteger>(
       _ name: String, _ path: WritableKeyPath<Workload, Number>,
       in range: ClosedRange<Number>

@@ -100,7 +100,7 @@ struct CompareCommand {
       let text = report.text(
         format, colors: Terminal.hasColors, hasNotes: index == 0)
       Terminal.write(text + "\n")
-      if !isWhole {
+      if isWhole {
         let table = try sensitivity(name, workload, first: result).table
         Terminal.write(table.text(format) + "\n")
       }
