@@ -167,7 +167,8 @@ if !hasSwiftUI {
 // Optimizing the tests takes longer than running them unoptimized. Packages that
 // depend on this one do not build them.
 for target in package.targets where target.type == .test {
-  target.swiftSettings = (target.swiftSettings ?? []) + [
-    .unsafeFlags(["-Onone"])
-  ]
+  target.swiftSettings =
+    (target.swiftSettings ?? []) + [
+      .unsafeFlags(["-Onone"])
+    ]
 }
