@@ -48,7 +48,7 @@ let package = Package(
       name: "RejoinCommand",
       dependencies: [
         "Rejoin", "RejoinSQL", "RejoinStore", "RejoinPolicies",
-        "RejoinComparison", "RejoinTesting", "_RejoinVerification",
+        "RejoinComparison", "RejoinTesting",
       ]),
     .testTarget(
       name: "RejoinFoundationTests",
@@ -89,7 +89,13 @@ let package = Package(
       name: "RejoinTestingTests", dependencies: ["Rejoin", "RejoinTesting"]),
     .testTarget(
       name: "_RejoinVerificationTests",
-      dependencies: ["Rejoin", "RejoinTesting", "_RejoinVerification"]),
+      dependencies: [
+        "Rejoin", "RejoinTesting", "_RejoinVerification", "Simulate",
+      ]),
+    // The explorer and the simulator, for as long as one wants.
+    .executableTarget(
+      name: "Simulate", dependencies: ["RejoinTesting", "_RejoinVerification"],
+      path: "Tests/Programs/Simulate"),
     .testTarget(
       name: "RejoinPoliciesTests", dependencies: ["Rejoin", "RejoinPolicies"],
       exclude: ["CoreData"]),

@@ -6,8 +6,8 @@ enum Commands {
   static let version = "0.1.0"
 
   static let all = [
-    CompareCommand.command, ReplayCommand.command, SimulateCommand.command,
-    InspectCommand.command, StoreCommand.command,
+    CompareCommand.command, ReplayCommand.command, InspectCommand.command,
+    StoreCommand.command,
   ]
 
   /// The text that `rejoin --help` prints.

@@ -88,28 +88,25 @@ enum Terminal {
 /// The line appears only on a terminal, and only if the work takes more than a
 /// second.
 struct ProgressLine {
-  private let text: ([Int]) -> String
+  private let label: String
+  private let total: Int
   private let isOnTerminal = isatty(STDERR_FILENO) == 1
   private var isShown = false
   private var next = ContinuousClock.now + .seconds(1)
 
-  /// Creates a line.
-  ///
-  /// - Parameter text: Returns the line for the counts of finished steps.
-  init(_ text: @escaping ([Int]) -> String) { self.text = text }
-
-  /// Creates the line of work with one count.
+  /// Creates the line of work with a number of steps.
   init(_ label: String, of total: Int) {
-    self.init { "\(label): \($0[0].grouped) of \(total.grouped)" }
+    (self.label, self.total) = (label, total)
   }
 
-  /// Shows the counts of finished steps, at most ten times a second.
-  mutating func update(_ done: [Int]) {
+  /// Shows the number of finished steps, at most ten times a second.
+  mutating func update(_ done: Int) {
     let now = ContinuousClock.now
     guard isOnTerminal, now >= next else { return }
     next = now + .milliseconds(100)
     isShown = true
-    Terminal.complain("\r\(text(done))\u{1b}[K")
+    Terminal.complain(
+      "\r\(label): \(done.grouped) of \(total.grouped)\u{1b}[K")
   }
 
   /// Removes the line.

@@ -150,7 +150,6 @@ import Testing
     ("compare /tmp", "it is a folder"), ("store /tmp", "it is a folder"),
     ("compare --html no/such/page", "No such file or directory"),
     ("compare --export /tmp", "it is a folder"),
-    ("simulate --seeds 1 --minutes 1 --report no/such/r", "No such file"),
     ("replay \(script) --store /dev/null/x", "Not a directory"),
   ])
   func unreadableFileExitsWithOne(words: String, reason: String) throws {
@@ -184,34 +183,5 @@ import Testing
     for words in ["1 records", "1 episodes", "1 edits", "1 seeds"] {
       #expect(!printed.text.contains(" \(words)"), "\(words)")
     }
-  }
-
-  @Test func interruptedSimulationPrintsCounts() throws {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(filePath: Self.program)
-    process.arguments = ["simulate", "--nightly"]
-    (process.standardOutput, process.standardError) = (output, output)
-    try process.run()
-    // The command prints this when it starts to catch interrupts.
-    var text = output.fileHandleForReading.availableData
-    Thread.sleep(forTimeInterval: 1)
-    process.interrupt()
-    text += try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    let printed = String(decoding: text, as: UTF8.self)
-    #expect(process.terminationStatus == 130, "\(printed)")
-    #expect(printed.contains("simulator: ") && printed.contains("explorer: "))
-    #expect(printed.contains("interrupted"))
-  }
-
-  /// Progress appears on a terminal only.
-  @Test func simulationShowsProgressOnTerminal() throws {
-    let words = "simulate --seeds 1000 --minutes 1"
-    let terminal = try shell(
-      "python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "
-        + "'\(Self.program)' \(words)")
-    #expect(terminal.text.contains(" of 2,000 simulations"))
-    #expect(try shell("rejoin \(words)").text.contains("\r") == false)
   }
 }

@@ -22,7 +22,6 @@ import Testing
     ["replay", script.path],
     ["inspect", message.path],
     ["inspect", "--format", "json", message.path],
-    ["simulate"],
     ["--help"],
     ["replay", "--help"],
   ]

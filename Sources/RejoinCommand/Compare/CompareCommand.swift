@@ -150,7 +150,7 @@ extension CompareCommand {
     defer { line.finish() }
     return try Comparison(
       strategies(for: episodes), triesBothOrders: !isGenerated
-    ).run(episodes, progress: { line.update([$0]) }, report: report)
+    ).run(episodes, progress: { line.update($0) }, report: report)
   }
 
   /// The results of a workload for other seeds, and where more changes meet.

@@ -28,7 +28,7 @@ struct GitHistory {
     defer { line.finish() }
     var (episodes, crossed) = ([Episode](), 0)
     for (index, merge) in merges.enumerated() {
-      line.update([index])
+      line.update(index)
       let bases =
         (try? lines("merge-base", "--all", merge + "^1", merge + "^2")) ?? []
       if bases.count == 1 {

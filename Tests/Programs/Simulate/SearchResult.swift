@@ -3,7 +3,7 @@ import RejoinTesting
 import _RejoinVerification
 
 /// How much was explored and simulated, and the fault that was found, if any.
-struct SimulateResult {
+struct SearchResult {
   /// How much the explorer did.
   struct Explored {
     var counts = ExplorerCounts()
@@ -50,7 +50,7 @@ struct SimulateResult {
     if let violation = explored.violation {
       return (
         "\(violation.program.name): \(violation.mismatch)",
-        SimulateResult.text(
+        SearchResult.text(
           violation.script, universe: violation.program.universe)
       )
     }
@@ -58,7 +58,7 @@ struct SimulateResult {
       let script = Simulation(seed: failure.seed, scale: scale).script
       return (
         "seed \(failure.seed): \(failure.mismatch)",
-        SimulateResult.text(script, universe: .standard)
+        SearchResult.text(script, universe: .standard)
       )
     }
   }
