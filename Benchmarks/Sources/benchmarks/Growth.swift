@@ -92,7 +92,7 @@ extension GrowingWork {
   static var all: [GrowingWork] {
     [undo] + edits(tags, "set", insertion) + edits(log, "ledger", entry)
       + [
-        overflows, removals, recordings, transfers, listings, pulls,
+        overflows, removals, recordings, transfers, parts, listings, pulls,
         resolutions, creationAgain,
       ] + typed
   }
@@ -219,6 +219,23 @@ extension GrowingWork {
       return hub.version.prefixes.reduce(0) {
         $0 + $1.vectorClock.entries.count
       }
+    }
+  }
+
+  private static var parts: GrowingWork {
+    GrowingWork(
+      "devices whose saves do not fit into a part", from: 2_000
+    ) { count in
+      let hub = Dataset.emptyReplica(0, schema: schema)
+      for number in 1...count {
+        let device = Dataset.emptyReplica(number, schema: schema)
+        try device.save { $0.ensureExists(RecordID("Item", "\(number)")) }
+        if let delta = device.delta() { hub.apply(delta, reporting: .faults) }
+      }
+      return hub
+    } body: { hub, count in
+      let part = hub.delta(since: ReplicaVersion(), byteLimit: 64_000)
+      return part.map { $0.encoded().count < 100_000 ? count : 0 } ?? 0
     }
   }
 

@@ -94,7 +94,8 @@ extension Suite {
         try replica.save { transaction in
           for element in elements[..<half] {
             transaction.apply(
-              .members(SetEdit(removing: [element])), to: key, of: id)
+              .members(SetEdit(inserting: [], removing: [element])), to: key,
+              of: id)
           }
         }
         return 1

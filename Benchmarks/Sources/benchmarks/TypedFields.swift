@@ -31,6 +31,20 @@ struct Item: Entity {
     item.f9 = texts[i + 9]
   }
 
+  /// Returns the number of bytes in all fields of a record.
+  static func length(of item: TypedRecord<Item>) -> Int {
+    var length = item.f0?.utf8.count ?? 0
+    length += item.f1?.utf8.count ?? 0
+    length += item.f2?.utf8.count ?? 0
+    length += item.f3?.utf8.count ?? 0
+    length += item.f4?.utf8.count ?? 0
+    length += item.f5?.utf8.count ?? 0
+    length += item.f6?.utf8.count ?? 0
+    length += item.f7?.utf8.count ?? 0
+    length += item.f8?.utf8.count ?? 0
+    return length + (item.f9?.utf8.count ?? 0)
+  }
+
   /// Writes all fields of all records, in one save.
   static func write(
     _ texts: [String], of data: Dataset, to replica: Replica
@@ -101,6 +115,24 @@ extension Suite {
       ) { _ in
         ids.reduce(0) { length, id in
           length + (replica[Item.self, id]?.f3?.utf8.count ?? 0)
+        }
+      }
+    }
+    add(
+      "W3b", "read all fields of a record, by key paths", per: "field",
+      beside: .lookUp
+    ) { scale in
+      let data = Dataset(fields: scale(100_000))
+      let replica = Dataset.emptyReplica(1, schema: [Item.self])
+      try Item.write(Item.texts(of: data, version: 0), of: data, to: replica)
+      let ids = Dataset.order(data.ids.count, below: data.ids.count)
+        .map { data.ids[$0] }
+      return Work(
+        operations: ids.count * Dataset.fieldsPerRecord,
+        expecting: ids.count * Dataset.fieldsPerRecord * 12, setUp: {}
+      ) { _ in
+        ids.reduce(0) { length, id in
+          length + (replica[Item.self, id].map(Item.length) ?? 0)
         }
       }
     }

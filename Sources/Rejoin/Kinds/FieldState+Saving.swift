@@ -10,12 +10,41 @@ package struct EditContext {
   /// The timestamp of the save.
   let time: Timestamp
   /// The state that the author observed, or `nil` for the current state.
-  var observed: FieldState?
+  @Rare var observed: FieldState? = nil
   /// Whether the save first drops the observed content, because it re-creates
   /// or purges the record.
   var drops = false
   /// The content that an undo takes out, or `nil` for other edits.
-  var retraction: Retraction?
+  @Rare var retraction: Retraction? = nil
+
+  /// Whether the edit supersedes all content of the field.
+  var supersedesAll: Bool { !$observed && !$retraction }
+}
+
+/// A value that few instances of a struct have, which makes the others smaller
+/// and faster to copy.
+@propertyWrapper
+package struct Rare<Content: Sendable>: Sendable {
+  private indirect enum Storage: Sendable {
+    case none
+    case some(Content)
+  }
+
+  private var storage: Storage
+
+  package init(wrappedValue: Content?) {
+    storage = wrappedValue.map { .some($0) } ?? .none
+  }
+
+  package var wrappedValue: Content? {
+    get { if case .some(let content) = storage { content } else { nil } }
+    set { storage = newValue.map { .some($0) } ?? .none }
+  }
+
+  /// Whether there is a value.
+  package var projectedValue: Bool {
+    if case .some = storage { true } else { false }
+  }
 }
 
 /// The content that the undo of a save removes from a field or brings back.

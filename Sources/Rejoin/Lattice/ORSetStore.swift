@@ -69,6 +69,12 @@ package struct ORSetStore: Sendable {
     return Int(index)
   }
 
+  /// Prepares the map for many changes.
+  mutating func reserve(_ count: Int) {
+    // A dictionary grows to a power of two, so few changes need no preparation.
+    if count > ORSetStore.few { indices.reserveCapacity(slots.count + count) }
+  }
+
   /// Changes the siblings at an index.
   private mutating func change<Result>(
     at index: Int, _ change: (inout Siblings<AddMark>) -> Result

@@ -3,10 +3,10 @@
 /// The declaration of a field of an entity.
 public struct Field<Owner: Entity, Kind: FieldType>: Sendable {
   /// The stored name and kind of the field.
-  public var key: FieldKey { versions.key }
+  @inlinable public var key: FieldKey { versions.key }
 
   /// The field, and the fields of older versions of the app.
-  let versions: FieldVersions<Kind.Element>
+  @usableFromInline let versions: FieldVersions<Kind.Element>
   /// Whether the register's concurrent writes are neither listed nor reported.
   let isQuiet: Bool
 

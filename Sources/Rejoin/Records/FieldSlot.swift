@@ -69,6 +69,14 @@ struct FieldSlot: Sendable {
   /// - Returns: The unobserved writes that the edit superseded, because no
   ///   timestamp is greater than theirs.
   mutating func apply(_ save: EditContext) -> [Siblings<Stamped>.Element] {
+    if save.supersedesAll, isWritten(onlyBy: save.dot.device),
+      case .write(let value) = save.edit
+    {
+      // The general rule below has the same result, several times as slowly.
+      self.save = (save.dot, save.time)
+      content = .register(value?.canonical)
+      return []
+    }
     guard isRegister else { return update { $0.apply(save) } }
     // A register without siblings does not need a `FieldState`.
     var field = Causal(siblings, nil)
@@ -79,6 +87,15 @@ struct FieldSlot: Sendable {
       content = .other(FieldState(field))
     }
     return superseded
+  }
+
+  /// Returns whether the field is a register that no other device has written.
+  private func isWritten(onlyBy device: DeviceID) -> Bool {
+    switch content {
+    case .register: save.dot.device == device
+    case .empty(let kind): kind == .register
+    case .other: false
+    }
   }
 
   /// Whether the field is a register with at most one write.

@@ -144,11 +144,12 @@ extension TypedRecord {
 }
 
 /// A field as declared by this version of the app and by older ones.
+@usableFromInline
 struct FieldVersions<Element: FieldValue>: Sendable {
   /// The stored name and kind of the field.
-  let key: FieldKey
+  @usableFromInline let key: FieldKey
   /// The older versions, in the order of reading.
-  let older: [OlderField<Element>]
+  @usableFromInline let older: [OlderField<Element>]
 
   /// The keys of the older versions with other kinds.
   var olderKeys: [FieldKey] {
@@ -184,6 +185,10 @@ struct FieldVersions<Element: FieldValue>: Sendable {
     }
     return olderElements(shown).first
   }
+
+  /// Returns the value of a register in a record.
+  @usableFromInline
+  func value(in record: Record) -> Element? { value(record.shown) }
 
   /// Returns the elements of a set, sorted.
   ///

@@ -141,9 +141,15 @@ public struct TypedRecord<Owner: Entity>: Sendable {
   /// The untyped record, which you read by the keys of fields.
   public let record: Record
 
-  let fields: DeclaredFields<Owner>
+  @usableFromInline let fields: DeclaredFields<Owner>
+
+  @inlinable
+  init(_ record: Record, _ fields: DeclaredFields<Owner>) {
+    (self.record, self.fields) = (record, fields)
+  }
 
   /// The content of a field.
+  @inlinable
   public subscript<Kind: FieldType>(
     dynamicMember field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> Kind.Reading {
@@ -166,9 +172,10 @@ extension TypedRecord: Equatable {
 extension Record {
   /// Returns the record with the fields of its entity, or `nil` if it does not
   /// exist.
+  @inlinable
   package func typed<E: Entity>(
     _ fields: DeclaredFields<E>
   ) -> TypedRecord<E>? {
-    exists ? TypedRecord(record: self, fields: fields) : nil
+    exists ? TypedRecord(self, fields) : nil
   }
 }

@@ -5,7 +5,7 @@
 public struct RecordEditor<Owner: Entity> {
   let id: RecordID
   let target: any EditTarget
-  let fields: DeclaredFields<Owner>
+  @usableFromInline let fields: DeclaredFields<Owner>
 
   package init(
     id: RecordID, target: any EditTarget, fields: DeclaredFields<Owner>
@@ -22,6 +22,7 @@ public struct RecordEditor<Owner: Entity> {
   public func delete() { target.delete(id) }
 
   /// The editor of a field.
+  @inlinable
   public subscript<Kind: FieldType>(
     dynamicMember field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> Kind.Editor { Kind.editor(of: fields[field], in: self) }
@@ -40,14 +41,8 @@ public struct RecordEditor<Owner: Entity> {
     dynamicMember field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
   ) -> V? {
     get { read(field) }
-    nonmutating set {
-      let (field, value) = (fields[field], newValue?.fieldValue)
-      let handle = handle(field)
-      if let form = target.form {
-        handle.assign(value, in: form, field.versions)
-      } else {
-        handle.perform(.write(value ?? handle.hidden(by: field.versions)))
-      }
+    @inlinable nonmutating set {
+      handle(fields[field]).assign(newValue?.fieldValue, fields[field].versions)
     }
   }
 
@@ -63,8 +58,8 @@ public struct RecordEditor<Owner: Entity> {
     // If the register shows a value, `nil` removes it, even that of an older
     // field.
     let isShown = handle.shown(by: field, withEdits: false) != nil
-    if isShown, let form = target.form {
-      handle.assign(nil, in: form, field)
+    if isShown, target.form != nil {
+      handle.assign(nil, field)
     } else {
       handle.perform(.write(nil))
     }
@@ -75,8 +70,14 @@ public struct RecordEditor<Owner: Entity> {
     _ field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> Kind.Reading { Kind.read(fields[field], in: self) }
 
+  @inlinable
   func handle<Kind: FieldType>(_ field: Field<Owner, Kind>) -> FieldHandle {
-    FieldHandle(key: field.key, id: id, target: target)
+    handle(field.key)
+  }
+
+  @usableFromInline
+  func handle(_ key: FieldKey) -> FieldHandle {
+    FieldHandle(key: key, id: id, target: target)
   }
 }
 
@@ -143,6 +144,7 @@ package struct EditedField {
 }
 
 /// A field of a record and the target of its edits.
+@usableFromInline
 struct FieldHandle {
   let key: FieldKey
   let id: RecordID

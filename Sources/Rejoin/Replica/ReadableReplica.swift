@@ -73,6 +73,7 @@ extension ReadableReplica {
   /// - Complexity: O(*n*), where *n* is the number of writes and elements in
   ///   the record. They are searched for references to records that do not
   ///   exist.
+  @inlinable
   public subscript<E: Entity>(
     entity: E.Type, key: String
   ) -> TypedRecord<E>? {

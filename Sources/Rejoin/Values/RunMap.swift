@@ -127,6 +127,19 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
     return change(&entries[index].content)
   }
 
+  /// Adds the content of a missing key, or combines it with the content under
+  /// the key.
+  ///
+  /// - Returns: The result of `combine`, or `nil` if the key was missing.
+  mutating func add<Result>(
+    _ content: @autoclosure () -> Content, under key: Key,
+    orCombine combine: (inout Content) -> Result
+  ) -> Result? {
+    let count = entries.count
+    let index = intern(key, default: content())
+    return index < count ? combine(&entries[index].content) : nil
+  }
+
   /// Removes all keys except the first `count`.
   mutating func removeAll(after count: Int) {
     for entry in entries[count...] { indices[entry.key] = nil }

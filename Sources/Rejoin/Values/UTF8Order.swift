@@ -6,7 +6,26 @@
 /// are equal, and the result may depend on the Unicode version. Replicas must
 /// agree on the bytes under any version.
 enum UTF8Order {
+  @inline(__always)
   static func equal(_ a: String, _ b: String) -> Bool {
+    isStoredAlike(a, b) || equalBytes(a, b)
+  }
+
+  /// Returns whether both texts are stored in the same two words, as equal short
+  /// texts and copies of a text are.
+  ///
+  /// Two texts that are not stored alike can be equal.
+  @inline(__always)
+  private static func isStoredAlike(_ a: String, _ b: String) -> Bool {
+    typealias Words = (UInt64, UInt64)
+    // On some platforms, a text has fewer bits.
+    guard MemoryLayout<String>.size == MemoryLayout<Words>.size else {
+      return false
+    }
+    return unsafeBitCast(a, to: Words.self) == unsafeBitCast(b, to: Words.self)
+  }
+
+  private static func equalBytes(_ a: String, _ b: String) -> Bool {
     // Texts with equal bytes are equal in every Unicode version. `==`
     // distinguishes most other texts without unpacking them.
     a.utf8.count == b.utf8.count && a == b && compare(a, b) == 0
@@ -36,7 +55,13 @@ enum UTF8Order {
   static func prefix(of text: String) -> UInt64 {
     var (text, prefix) = (text, 0 as UInt64)
     text.withUTF8 { bytes in
-      for i in 0..<min(bytes.count, 8) {
+      if bytes.count >= 8 {
+        prefix =
+          UnsafeRawBufferPointer(bytes)
+          .loadUnaligned(as: UInt64.self).bigEndian
+        return
+      }
+      for i in 0..<bytes.count {
         prefix |= UInt64(bytes[i]) << UInt64(56 - 8 * i)
       }
     }

@@ -89,13 +89,16 @@ extension Value: Hashable {
   }
 
   public func hash(into hasher: inout Hasher) {
+    // Texts, which are the most common elements of sets, need no tag.
+    if case .string(let text) = self {
+      return UTF8Order.hash(text, into: &hasher)
+    }
     hasher.combine(tag)
     switch self {
-    case .null: break
+    case .null, .string: break
     case .bool(let flag): hasher.combine(flag)
     case .int(let number), .date(let number): hasher.combine(number)
     case .double(let number): hasher.combine(Value.canonicalBits(number))
-    case .string(let text): UTF8Order.hash(text, into: &hasher)
     case .bytes(let bytes): hasher.combine(bytes)
     case .reference(let id): hasher.combine(id)
     }

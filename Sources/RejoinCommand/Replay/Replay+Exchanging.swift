@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinTesting
 import RejoinComparison
 
 extension Replay {

@@ -12,7 +12,7 @@ import Testing
 
   private func members(_ numbers: some Sequence<Int64>) -> SetEdit {
     var edit = SetEdit()
-    for number in numbers { edit.members[.int(number)] = true }
+    for number in numbers { edit.change(.int(number), isIn: true) }
     return edit
   }
 

@@ -26,7 +26,8 @@ extension ORSetStore: FieldStore {
       return []
     }
     if save.drops || edit.isCleared { drop(seen: seen) }
-    for (element, isIn) in edit.members {
+    reserve(edit.count)
+    edit.forEachMember { element, isIn in
       change(element, isIn: isIn, at: save.dot, seen: seen)
     }
     return []
@@ -116,7 +117,7 @@ extension ORSetStore {
   ) -> FieldEdit? {
     guard case .value(let value, let element?) = content else { return nil }
     var edit = SetEdit()
-    edit.members[element] = value == .bool(true)
+    edit.change(element, isIn: value == .bool(true))
     return .members(edit)
   }
 }
@@ -155,8 +156,22 @@ extension FieldState {
 public struct SetEdit: Hashable, Sendable {
   /// Whether the edit first removes every element.
   public internal(set) var isCleared = false
+  private var storage = Storage.many([:])
+
+  private enum Storage: Hashable, Sendable {
+    /// The only changed element, which most edits have.
+    case one(Value, isIn: Bool)
+    /// Any other number of changed elements.
+    case many([Value: Bool])
+  }
+
   /// The changed elements, each with whether it is inserted.
-  public internal(set) var members: [Value: Bool] = [:]
+  public var members: [Value: Bool] {
+    switch storage {
+    case .one(let element, let isIn): [element: isIn]
+    case .many(let members): members
+    }
+  }
 
   /// The elements of an older field that the first edit hides.
   ///
@@ -168,8 +183,8 @@ public struct SetEdit: Hashable, Sendable {
 
   /// Creates an edit that inserts and removes the given elements.
   public init(inserting: [Value], removing: [Value] = []) {
-    for element in inserting { members[element] = true }
-    for element in removing { members[element] = false }
+    for element in inserting { change(element, isIn: true) }
+    for element in removing { change(element, isIn: false) }
   }
 
   /// An edit that removes every element.
@@ -188,11 +203,47 @@ public struct SetEdit: Hashable, Sendable {
     moved = Set(elements + dropped)
   }
 
+  /// The number of changed elements.
+  var count: Int {
+    if case .many(let members) = storage { members.count } else { 1 }
+  }
+
+  /// Whether the edit inserts or removes an element, or `nil` if it does
+  /// neither.
+  subscript(element: Value) -> Bool? {
+    switch storage {
+    case .one(let only, let isIn): only == element ? isIn : nil
+    case .many(let members): members[element]
+    }
+  }
+
+  /// Calls `body` with each changed element and whether it is inserted.
+  func forEachMember(_ body: (Value, Bool) -> Void) {
+    switch storage {
+    case .one(let element, let isIn): body(element, isIn)
+    case .many(let members):
+      for (element, isIn) in members { body(element, isIn) }
+    }
+  }
+
+  /// Inserts or removes an element.
+  mutating func change(_ element: Value, isIn: Bool) {
+    switch exchange(&storage, with: .many([:])) {
+    case .one(let only, let wasIn) where only != element:
+      storage = .many([only: wasIn, element: isIn])
+    case .many(var members) where !members.isEmpty:
+      // The only reference, so the members are changed in place.
+      members[element] = isIn
+      storage = .many(members)
+    case .one, .many: storage = .one(element, isIn: isIn)
+    }
+  }
+
   /// Returns the sorted elements of a set after the edit, if its elements
   /// before the edit are `elements`.
   public func applied(to elements: [Value]) -> [Value] {
     var result = isCleared ? [] : Set(elements)
-    for (element, isIn) in members {
+    forEachMember { element, isIn in
       if isIn { result.insert(element) } else { result.remove(element) }
     }
     return result.sorted()
@@ -202,26 +253,37 @@ public struct SetEdit: Hashable, Sendable {
 extension SetEdit: KindEdit {
   var mayContainReferences: Bool { true }
 
-  var removes: Bool { isCleared || members.values.contains(false) }
-
-  var byteBound: Int {
-    members.reduce(0) {
-      $0 + ($1.value ? ByteBound.save + $1.key.byteBound : 0)
+  var removes: Bool {
+    switch storage {
+    case .one(_, let isIn): isCleared || !isIn
+    case .many(let members): isCleared || members.values.contains(false)
     }
   }
 
+  var byteBound: Int {
+    var bound = 0
+    forEachMember { element, isIn in
+      if isIn { bound += ByteBound.save + element.byteBound }
+    }
+    return bound
+  }
+
   var canonical: SetEdit {
-    if members.keys.allSatisfy(\.isCanonical) { return self }
+    var isCanonical = true
+    forEachMember { element, _ in
+      if !element.isCanonical { isCanonical = false }
+    }
+    if isCanonical { return self }
     var edit = self
-    edit.members = Dictionary(
-      uniqueKeysWithValues: members.map { ($0.canonical, $1) })
+    edit.storage = .many([:])
+    forEachMember { edit.change($0.canonical, isIn: $1) }
     return edit
   }
 
   mutating func append(_ later: SetEdit) -> Bool {
-    if later.isCleared { (isCleared, members) = (true, [:]) }
-    for (element, isIn) in later.members { members[element] = isIn }
-    moved.formUnion(later.moved)
+    if later.isCleared { (isCleared, storage) = (true, .many([:])) }
+    later.forEachMember { change($0, isIn: $1) }
+    if !later.moved.isEmpty { moved.formUnion(later.moved) }
     return true
   }
 

@@ -11,6 +11,7 @@ extension PNCounter: FieldType {
   public typealias Element = Int64
 
   /// Returns the value of the counter.
+  @inlinable
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> Int64 {
@@ -29,6 +30,7 @@ extension PNCounter: FieldType {
     read(field, of: a) == read(field, of: b)
   }
 
+  @inlinable
   public static func editor<Owner>(
     of field: Field<Owner, Self>, in record: RecordEditor<Owner>
   ) -> CounterEditor {
@@ -39,6 +41,8 @@ extension PNCounter: FieldType {
 /// An editor of a counter within a save or an editing context.
 public struct CounterEditor {
   let field: FieldHandle
+
+  @usableFromInline init(field: FieldHandle) { self.field = field }
 
   /// The value after the edits so far.
   public var value: Int64 { field.edited.count }

@@ -11,6 +11,7 @@ extension Ledger: FieldType {
   public typealias Element = Int64
 
   /// Returns the total of the ledger.
+  @inlinable
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> Int64 {
@@ -30,6 +31,7 @@ extension Ledger: FieldType {
       && a.entries(of: field.key) == b.entries(of: field.key)
   }
 
+  @inlinable
   public static func editor<Owner>(
     of field: Field<Owner, Self>, in record: RecordEditor<Owner>
   ) -> LedgerEditor {
@@ -40,6 +42,8 @@ extension Ledger: FieldType {
 /// An editor of a ledger within a save or an editing context.
 public struct LedgerEditor {
   let field: FieldHandle
+
+  @usableFromInline init(field: FieldHandle) { self.field = field }
 
   /// The total after the edits so far.
   public var total: Int64 { field.edited.total }

@@ -76,6 +76,7 @@ extension MVRegister: FieldType {
 
   /// Returns the visible value, or `nil` if the register is unset or its value
   /// has another type.
+  @inlinable
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> Element? {
@@ -83,7 +84,7 @@ extension MVRegister: FieldType {
     if field.versions.older.isEmpty {
       return record.value(of: field.key).flatMap { Element(fieldValue: $0) }
     }
-    return field.versions.value(record.shown)
+    return field.versions.value(in: record)
   }
 
   public static func showsSame<Owner>(
@@ -125,12 +126,15 @@ extension FieldHandle {
     return isShown == nil ? value : nil
   }
 
-  /// Assigns a value to a register of a form.
-  func assign<Element>(
-    _ value: Value?, in form: any EditForm, _ versions: FieldVersions<Element>
-  ) {
-    form.assign(value, to: key, of: id) {
-      shown(by: versions, withEdits: $0)
+  /// Assigns a value to a register.
+  @usableFromInline
+  func assign<Element>(_ value: Value?, _ versions: FieldVersions<Element>) {
+    if let form = target.form {
+      form.assign(value, to: key, of: id) {
+        shown(by: versions, withEdits: $0)
+      }
+    } else {
+      perform(.write(value ?? hidden(by: versions)))
     }
   }
 

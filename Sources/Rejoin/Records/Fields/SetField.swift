@@ -51,6 +51,7 @@ extension ORSet: FieldType {
     read(field, of: a).map(\.fieldValue) == read(field, of: b).map(\.fieldValue)
   }
 
+  @inlinable
   public static func editor<Owner>(
     of field: Field<Owner, Self>, in record: RecordEditor<Owner>
   ) -> SetEditor<Element> {
@@ -64,6 +65,11 @@ extension ORSet: FieldType {
 public struct SetEditor<Element: FieldValue> {
   let field: FieldHandle
   let versions: FieldVersions<Element>
+
+  @usableFromInline
+  init(field: FieldHandle, versions: FieldVersions<Element>) {
+    (self.field, self.versions) = (field, versions)
+  }
 
   /// The elements after the edits so far, sorted.
   public var elements: [Element] {
@@ -149,7 +155,7 @@ extension EditedField {
   /// Returns whether a set contains an element.
   func contains(_ element: Value) -> Bool {
     if case .members(let edit) = edit {
-      if let isIn = edit.members[element] { return isIn }
+      if let isIn = edit[element] { return isIn }
       if edit.isCleared { return false }
     }
     return !hides(element) && stored.contains(element)

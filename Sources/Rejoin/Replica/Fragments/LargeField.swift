@@ -38,7 +38,7 @@ struct LargeField: Sendable {
     if let edit = save.edit { add(bytes: edit.byteBound) }
     if let retraction = save.retraction {
       horizon.advance(to: save.dot)
-      record(retraction.elements.keys, at: save.dot)
+      for element in retraction.elements.keys { record(element, at: save.dot) }
       if save.edit == nil { return }
     }
     guard let edit = save.edit, !save.drops else {
@@ -48,7 +48,7 @@ struct LargeField: Sendable {
     if edit.removes { horizon.advance(to: save.dot) }
     guard case .members(let edit) = edit else { return }
     if edit.isCleared { return (marks, unwritten) = (nil, nil) }
-    record(edit.members.keys, at: save.dot)
+    edit.forEachMember { element, _ in record(element, at: save.dot) }
   }
 
   /// Records that the field may have grown by some content and the saves in its
@@ -57,12 +57,10 @@ struct LargeField: Sendable {
     if let bound = byteBound { byteBound = bound + bytes + ByteBound.save }
   }
 
-  /// Records that a save changed some elements.
-  private mutating func record(_ elements: some Sequence<Value>, at dot: Dot) {
-    for element in elements {
-      marks?.add(element, at: dot)
-      unwritten?.elements.insert(element)
-    }
+  /// Records that a save changed an element.
+  private mutating func record(_ element: Value, at dot: Dot) {
+    marks?.add(element, at: dot)
+    unwritten?.elements.insert(element)
   }
 
   /// Records the join of a whole field.

@@ -65,6 +65,15 @@ struct PendingRecord {
     edits.entries.map { (names[$0.key], $0.content) }.sorted { $0.key < $1.key }
   }
 
+  /// Returns whether the edited fields are sorted by key, as they often are.
+  ///
+  /// - Parameter names: The field names of the replica.
+  func isSorted(by names: FieldNames) -> Bool {
+    edits.entries.indices.dropFirst().allSatisfy {
+      names[edits.entries[$0 - 1].key] < names[edits.entries[$0].key]
+    }
+  }
+
   /// Creates the record again, for an author who sees all of it.
   ///
   /// - Parameter keepingEdits: Whether the earlier edits stay. They do not stay
@@ -135,10 +144,6 @@ struct PendingRecord {
   ) -> Bool {
     if kind.mayOverflow { canFail = true }
     addedBytes += edit.byteBound
-    guard edits.index(of: field) != nil else {
-      edits.set(field, to: edit)
-      return true
-    }
-    return edits.update(field, default: edit) { $0.append(edit) }
+    return edits.add(edit, under: field) { $0.append(edit) } ?? true
   }
 }

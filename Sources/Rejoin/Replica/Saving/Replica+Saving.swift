@@ -229,23 +229,18 @@ extension ReplicaState {
   ) {
     let position = record.position ?? intern(id)
     records[position].reserve(record.edits.entries.count)
-    var save = EditContext(dot: dot, time: time, drops: record.drops)
-    func change(_ name: UInt32, _ save: EditContext) {
-      let superseded = self.change(name, at: position, in: save)
-      if superseded.isEmpty { return }
-      report.unseenSupersededWrites += superseded.map {
-        .init(record: id, field: names[name], write: RegisterWrite($0))
-      }
-    }
     func perform(_ edit: FieldEdit?, on name: UInt32) {
-      if !record.observed.isEmpty {
-        save.observed = record.observed[names[name]]
+      let save = EditContext(
+        edit: edit, dot: dot, time: time,
+        observed: record.observed.isEmpty ? nil : record.observed[names[name]],
+        drops: record.drops,
+        retraction: record.retractions.isEmpty ? nil : record.retractions[name])
+      let superseded = change(name, at: position, in: save)
+      if !superseded.isEmpty {
+        report.unseenSupersededWrites += superseded.map {
+          .init(record: id, field: names[name], write: RegisterWrite($0))
+        }
       }
-      if !record.retractions.isEmpty {
-        save.retraction = record.retractions[name]
-      }
-      save.edit = edit
-      change(name, save)
       digest.add(names[name])
       if let retraction = save.retraction {
         digest.add(retraction)
@@ -255,11 +250,9 @@ extension ReplicaState {
         digest.add(edit ?? .write(nil))
       }
     }
-    if !record.drops, record.retractions.isEmpty,
-      record.edits.entries.count == 1
-    {
-      // Most saves edit one field, which needs no list.
-      perform(record.edits.entries[0].content, on: record.edits.entries[0].key)
+    if !record.drops, record.retractions.isEmpty, record.isSorted(by: names) {
+      // Most saves need no list.
+      for edit in record.edits.entries { perform(edit.content, on: edit.key) }
     } else {
       for (name, edit) in fieldsToChange(record, at: position) {
         perform(edit, on: name)
@@ -341,12 +334,8 @@ extension ReplicaState {
     where name != 0 && record.edits[name] == nil {
       fields.append((name, nil))
     }
-    // The fields are often in order. The closures capture only the names.
     let names = names
-    let isSorted = fields.indices.dropFirst().allSatisfy {
-      names[fields[$0 - 1].key] < names[fields[$0].key]
-    }
-    if !isSorted { fields.sort { names[$0.key] < names[$1.key] } }
+    fields.sort { names[$0.key] < names[$1.key] }
     return fields
   }
 

@@ -12,7 +12,7 @@
 /// changes. Reads within the closure show the edits so far.
 public final class Transaction {
   /// The replica, whose records do not change before the commit.
-  let replica: Replica
+  @usableFromInline let replica: Replica
   /// The edits so far.
   ///
   /// Each fits the kind of its field, and its values are canonical.
@@ -50,11 +50,19 @@ public final class Transaction {
   /// To edit only a record that exists, use ``existing(_:_:)``.
   ///
   /// - Precondition: The schema declares the entity.
+  @inlinable
   public subscript<E: Entity>(
     entity: E.Type, key: String
   ) -> RecordEditor<E> {
     let fields = replica.schema.fields(of: entity)
-    return RecordEditor(
+    return editor(of: key, fields)
+  }
+
+  @usableFromInline
+  func editor<E: Entity>(
+    of key: String, _ fields: DeclaredFields<E>
+  ) -> RecordEditor<E> {
+    RecordEditor(
       id: RecordID(fields.entityName, key), target: self, fields: fields)
   }
 
