@@ -3,6 +3,7 @@
 import Rejoin
 import RejoinComparison
 import RejoinPolicies
+import RejoinTesting
 
 /// The lines that a replay prints.
 ///

@@ -18,7 +18,7 @@ import Testing
     return (process.terminationStatus, String(decoding: text, as: UTF8.self))
   }
 
-  /// The program beside the tests or their bundle.
+  /// The path of the program, which the build puts beside the tests.
   private static var program: URL? {
     [
       Bundle.main.bundleURL,
