@@ -7,7 +7,7 @@ import Testing
 
 @testable import RejoinCommand
 
-/// The command as a user runs it: help, version, input, exit codes, interrupts.
+/// The command as a user runs it: help, version, input and exit codes.
 @Suite struct CommandTests {
   private static let tests = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -170,6 +170,17 @@ import Testing
     try Data([0xff, 0xfe]).write(to: bytes)
     #expect(try rejoin("replay", bytes.path).code == 2)
     #expect(try rejoin("inspect", bytes.path).code == 1)
+  }
+
+  @Test func tableIsShortWithoutAll() throws {
+    let short = try rejoin("compare", "--workload", "calm").text
+    #expect(short.contains("100 episodes"), "\(short)")
+    #expect(!short.contains("seed 2"))
+    let all = try rejoin("compare", "--workload", "calm", "--all").text
+    #expect(all.contains("1,000 episodes"), "\(all)")
+    #expect(all.contains("seed 2"))
+    let json = try rejoin("compare", "--workload", "calm", "--format", "json")
+    #expect(json.text.contains("\"episodes\":1000"))
   }
 
   @Test func countsAreSingularOrPlural() throws {

@@ -4,8 +4,8 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// A programming mistake stops the program with its message, even in optimized
-/// builds.
+/// A programming mistake stops the program with its message, even if the library
+/// is optimized.
 @Suite struct MistakeMessageTests {
   private struct Card: Entity {
     let title = register("title", of: String.self)

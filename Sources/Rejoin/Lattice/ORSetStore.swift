@@ -39,6 +39,10 @@ package struct ORSetStore: Sendable {
     indices = [:]
     guard slots.count > ORSetStore.few else { return }
     indices.reserveCapacity(slots.count)
+    fillIndex()
+  }
+
+  private mutating func fillIndex() {
     for (i, entry) in slots.enumerated() { indices[entry.key] = Int32(i) }
   }
 
@@ -59,7 +63,7 @@ package struct ORSetStore: Sendable {
     guard slots.count > ORSetStore.few else {
       if let index = index(of: key) { return index }
       slots.append((key, Siblings()))
-      if slots.count > ORSetStore.few { reindex() }
+      if slots.count > ORSetStore.few { fillIndex() }
       return slots.count - 1
     }
     // Hash the key only once, whether or not it is missing.
@@ -69,10 +73,10 @@ package struct ORSetStore: Sendable {
     return Int(index)
   }
 
-  /// Prepares the map for many changes.
+  /// Prepares the map for more new keys than it has.
   mutating func reserve(_ count: Int) {
-    // A dictionary grows to a power of two, so few changes need no preparation.
-    if count > ORSetStore.few { indices.reserveCapacity(slots.count + count) }
+    guard count > max(slots.count, ORSetStore.few) else { return }
+    indices.reserveCapacity(slots.count + count)
   }
 
   /// Changes the siblings at an index.

@@ -143,7 +143,7 @@ public struct TypedRecord<Owner: Entity>: Sendable {
 
   @usableFromInline let fields: DeclaredFields<Owner>
 
-  @inlinable
+  @usableFromInline
   init(_ record: Record, _ fields: DeclaredFields<Owner>) {
     (self.record, self.fields) = (record, fields)
   }

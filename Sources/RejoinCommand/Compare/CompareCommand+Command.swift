@@ -94,7 +94,8 @@ extension CompareCommand {
       .init("seed", "N", "seed of the random numbers (0–2⁶⁴−1)"),
       .init(
         "episodes", "N",
-        "number of episodes (1–100000), by default 100, and 1000 with --all"),
+        "number of episodes (1–100000), by default 1000, or 100 in a table "
+          + "without --all"),
       .init("devices", "N", "number of devices (1–64)"),
       .init("edits", "N", "edits of each device (0–1000)"),
       .init("fields", "N", "fields of the record (1–1000)"),

@@ -118,11 +118,23 @@ extension CompareCommand {
     return workloads
   }
 
+  /// Returns whether the output is a table for a first impression.
+  private static func printsShortTables(
+    _ arguments: Arguments
+  ) throws(CommandError) -> Bool {
+    let others = ["all", "export", "endings", "html", "explain"]
+    if others.contains(where: arguments.isGiven) { return false }
+    switch try format(arguments.value("format")) {
+    case .table, .markdown: return true
+    case .json, .jsonl: return false
+    }
+  }
+
   private static func adjusted(
     _ workload: Workload, _ arguments: Arguments
   ) throws(CommandError) -> Workload {
     var workload = workload
-    if !arguments.has("all") { workload.episodes = 100 }
+    if try printsShortTables(arguments) { workload.episodes = 100 }
     func set<Number: FixedWidthInteger>(
       _ name: String, _ path: WritableKeyPath<Workload, Number>,
       in range: ClosedRange<Number>

@@ -18,12 +18,26 @@
 
 import Foundation
 
+/// Prints to standard output, and ends the program if this fails.
+private func say(_ text: String) {
+  do {
+    try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+  } catch { fail("cannot write to standard output: \(error)", code: 1) }
+}
+
+private func fail(_ text: String, code: Int32) -> Never {
+  try? FileHandle.standardError.write(contentsOf: Data("\(text)\n".utf8))
+  exit(code)
+}
+
 private var numbers: [String: UInt64] = [:]
 private var report: String?
 for word in CommandLine.arguments.dropFirst() where word != "--nightly" {
-  let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+  let parts = word.split(
+    separator: "=", maxSplits: 1, omittingEmptySubsequences: false
+  ).map(String.init)
   switch (parts.first ?? "", parts.last ?? "") {
-  case ("--report", let path) where parts.count == 2:
+  case ("--report", let path) where parts.count == 2 && !path.isEmpty:
     report = path
   case (let name, let value)
   where ["--minutes", "--seed", "--seeds"].contains(name):
@@ -33,10 +47,9 @@ for word in CommandLine.arguments.dropFirst() where word != "--nightly" {
     }
     numbers[name] = number
   default:
-    print(
+    fail(
       "\"\(word)\" is not an option; write --nightly, --minutes=M, --seed=S, "
-        + "--seeds=N or --report=FILE")
-    exit(2)
+        + "--seeds=N or --report=FILE", code: 2)
   }
 }
 
@@ -47,14 +60,15 @@ private let result = await Search(
   isNightly: isNightly, seeds: first..<(first + count),
   deadline: numbers["--minutes"].map { .now + .seconds(60 * $0) }
 ).run()
+say(result.text)
+if let fault = result.fault { say(fault.script) }
 if let report {
-  try result.markdown.write(toFile: report, atomically: true, encoding: .utf8)
+  do {
+    try result.markdown.write(toFile: report, atomically: true, encoding: .utf8)
+  } catch { fail("cannot write \(report): \(error)", code: 1) }
 }
-print(result.text, terminator: "")
 if let fault = result.fault {
-  print(fault.script + fault.what)
-  print(
-    "The script above shows it. Save it to a file, and run `rejoin replay FILE`"
-  )
-  exit(1)
+  fail(
+    "\(fault.what)\nThe script above shows it. Save it to a file, and run "
+      + "`rejoin replay FILE`", code: 1)
 }

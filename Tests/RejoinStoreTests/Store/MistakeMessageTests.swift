@@ -4,8 +4,8 @@ import RejoinSQL
 import RejoinStore
 import Testing
 
-/// A programming mistake stops the program with its message, even in optimized
-/// builds.
+/// A programming mistake stops the program with its message, even if the library
+/// is optimized.
 @Suite struct MistakeMessageTests {
   enum Mistake: CaseIterable, Codable {
     case noConnections, noDevices

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Rejoin
 
-/// A programming mistake stops the program with its message, even in optimized
-/// builds.
+/// A programming mistake stops the program with its message, even if the library
+/// is optimized.
 @Suite struct MistakeMessageTests {
   private struct Undeclared: Entity {
     let name = register("name", of: String.self)

@@ -11,7 +11,7 @@ import Testing
     let (process, output) = (Process(), Pipe())
     process.executableURL = try #require(Self.program)
     process.arguments = words
-    process.standardOutput = output
+    (process.standardOutput, process.standardError) = (output, output)
     try process.run()
     let text = try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
@@ -41,7 +41,17 @@ import Testing
     #expect(text.contains("No violation."))
   }
 
-  @Test(arguments: ["--seeds", "--seed=x", "--minutes=-1", "--report=", "seed"])
+  @Test func unwritableReportKeepsCounts() throws {
+    let printed = try simulate(
+      "--minutes=0", "--seeds=1", "--report=/no/such/report")
+    #expect(printed.code == 1)
+    #expect(printed.text.contains("explorer: 0 programs"))
+    #expect(printed.text.contains("cannot write /no/such/report"))
+  }
+
+  @Test(arguments: [
+    "--seeds", "=--seed=3", "--seed=x", "--minutes=-1", "--report=", "seed",
+  ])
   func wrongOptionExitsWithTwo(word: String) throws {
     let printed = try simulate(word)
     #expect(printed.code == 2)

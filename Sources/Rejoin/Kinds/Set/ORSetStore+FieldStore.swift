@@ -26,7 +26,7 @@ extension ORSetStore: FieldStore {
       return []
     }
     if save.drops || edit.isCleared { drop(seen: seen) }
-    reserve(edit.count)
+    reserve(edit.insertionCount)
     edit.forEachMember { element, isIn in
       change(element, isIn: isIn, at: save.dot, seen: seen)
     }
@@ -154,8 +154,7 @@ extension FieldState {
 ///
 /// If an element changes several times, the last change counts.
 public struct SetEdit: Hashable, Sendable {
-  /// Whether the edit first removes every element.
-  public internal(set) var isCleared = false
+  // The order of the properties keeps the edit small.
   private var storage = Storage.many([:])
 
   private enum Storage: Hashable, Sendable {
@@ -164,6 +163,9 @@ public struct SetEdit: Hashable, Sendable {
     /// Any other number of changed elements.
     case many([Value: Bool])
   }
+
+  /// Whether the edit first removes every element.
+  public internal(set) var isCleared = false
 
   /// The changed elements, each with whether it is inserted.
   public var members: [Value: Bool] {
@@ -203,9 +205,11 @@ public struct SetEdit: Hashable, Sendable {
     moved = Set(elements + dropped)
   }
 
-  /// The number of changed elements.
-  var count: Int {
-    if case .many(let members) = storage { members.count } else { 1 }
+  /// The number of inserted elements.
+  var insertionCount: Int {
+    var count = 0
+    forEachMember { _, isIn in count += isIn ? 1 : 0 }
+    return count
   }
 
   /// Whether the edit inserts or removes an element, or `nil` if it does
@@ -235,7 +239,8 @@ public struct SetEdit: Hashable, Sendable {
       // The only reference, so the members are changed in place.
       members[element] = isIn
       storage = .many(members)
-    case .one, .many: storage = .one(element, isIn: isIn)
+    case .one(let only, _): storage = .one(only, isIn: isIn)
+    case .many: storage = .one(element, isIn: isIn)
     }
   }
 
@@ -247,6 +252,13 @@ public struct SetEdit: Hashable, Sendable {
       if isIn { result.insert(element) } else { result.remove(element) }
     }
     return result.sorted()
+  }
+}
+
+extension SetEdit: CustomStringConvertible {
+  /// Whether the set is cleared, and the changed elements.
+  public var description: String {
+    "SetEdit(isCleared: \(isCleared), members: \(members))"
   }
 }
 
