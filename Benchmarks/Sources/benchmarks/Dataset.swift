@@ -32,8 +32,8 @@ struct Dataset: Sendable {
   /// Numbers below a bound, in an order that looks random.
   static func order(_ count: Int, below bound: Int, seed: UInt64 = 42) -> [Int]
   {
-    (1...count).map {
-      Int(mix(seed &+ UInt64($0) &* 0x9e37_79b9_7f4a_7c15) % UInt64(bound))
+    (0..<count).map {
+      Int(mix(seed &+ UInt64($0 + 1) &* 0x9e37_79b9_7f4a_7c15) % UInt64(bound))
     }
   }
 

@@ -79,7 +79,7 @@ extension Suite {
     for count in [0, 300_000] {
       addBytes(
         "W15", "the whole replica after \(count) overwrites", size: 10_000,
-        quick: count == 0 ? 1422 : nil
+        quick: count == 0 ? 1422 : 1734
       ) { scale in
         try overwritten(
           Dataset(fields: scale(10_000)), count == 0 ? 0 : scale(count)
@@ -96,7 +96,7 @@ extension Suite {
     }
     // A replica has no history, and a document can leave it out.
     addBytes(
-      "W15", "the same without history", size: 10_000
+      "W15", "the same without history", size: 10_000, quick: 1734
     ) { scale in
       try overwritten(Dataset(fields: scale(10_000)), scale(300_000)).deltaSize
     }
