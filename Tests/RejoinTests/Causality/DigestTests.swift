@@ -43,6 +43,27 @@ import Testing
     #expect(Set(digests).count == edits.count)
   }
 
+  /// Devices that restored the same backup can save the same edits again.
+  @Test func digestOfSaveIgnoresOrderOfEdits() throws {
+    func digest(_ order: [Int]) throws -> UInt64 {
+      let replica = Replica.empty(1)
+      let edits: [(FieldEdit, FieldKey)] = [
+        (.write("Ada"), FieldKey("name", .register)),
+        (.count(CounterEdit(by: 1)), FieldKey("miles", .counter)),
+        (.members(SetEdit(inserting: ["a"])), FieldKey("tags", .set)),
+      ]
+      // The fields get their numbers in this order.
+      try replica.save { transaction in
+        for i in order {
+          transaction.apply(edits[i].0, to: edits[i].1, of: Sailor.ada)
+        }
+      }
+      return replica.version[replica.device].digest
+    }
+    let digests = try [[0, 1, 2], [2, 1, 0], [1, 2, 0]].map(digest)
+    #expect(Set(digests).count == 1)
+  }
+
   @Test func digestSeparatesTexts() {
     let words = ["", "a", "ab", "b", "abcdefgh", "\0", "\0a"]
     var digests: Set<UInt64> = []
