@@ -7,8 +7,8 @@ import Rejoin
 extension Suite {
   /// Resident memory: W16.
   ///
-  /// The process must not have freed other memory before, which a replica would
-  /// use first.
+  /// Call this first: a replica takes memory that other work freed before it
+  /// asks the system for more.
   mutating func addResidentMemory() {
     addBytes("W16", "memory of a field, resident", per: 1_000_000) { scale in
       let data = Dataset(fields: scale(1_000_000))

@@ -89,7 +89,7 @@ struct FieldSlot: Sendable {
     return superseded
   }
 
-  /// Returns whether the field is a register that no other device has written.
+  /// Returns whether the field is a register without a write of another device.
   private func isWritten(onlyBy device: DeviceID) -> Bool {
     switch content {
     case .register: save.dot.device == device

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
-import RejoinTesting
 import RejoinComparison
+import RejoinTesting
 
 extension Replay {
   func sync(_ line: inout ScriptLine) throws(ScriptError) {

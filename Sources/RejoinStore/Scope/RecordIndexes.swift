@@ -84,8 +84,8 @@ struct RecordDigests: Equatable {
     do {
       if try RecordDigests(indexesOf: scope, on: connection) == self { return }
     } catch {
-      // An index can be missing or damaged. After other errors, SQLite may have
-      // ended the transaction.
+      // A missing or damaged index leaves the transaction open. Other errors can
+      // end it.
       if connection.isIdle { throw error }
     }
     try connection.run(Tables.existingIndex)

@@ -18,7 +18,7 @@ import Testing
     return (process.terminationStatus, String(decoding: text, as: UTF8.self))
   }
 
-  /// The path of the program, which the build puts beside the tests.
+  /// The program in the folder of the tests.
   private static var program: URL? {
     [
       Bundle.main.bundleURL,
