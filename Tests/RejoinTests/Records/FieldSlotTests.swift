@@ -6,7 +6,9 @@ import Testing
 
 /// Slots of registers, which are stored and changed more simply than states.
 @Suite struct FieldSlotTests {
-  /// Applies random saves of three devices. Some authors saw an older state.
+  /// Applies random saves of three devices.
+  ///
+  /// Some authors saw an older state.
   @Test func slotAppliesSavesAsState() {
     var superseded = 0
     for seed in 0..<500 as Range<UInt64> {
