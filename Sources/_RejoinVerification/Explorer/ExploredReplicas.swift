@@ -13,7 +13,9 @@ final class ExploredReplicas<Replica: TestedReplica> {
   typealias Letter = World<Replica>.Letter
 
   /// A replica with the oracle's model of it.
-  struct State {
+  ///
+  /// It is a class, because a look-up would copy a structure.
+  final class State {
     let replica: Replica
     let model: OracleReplica
     /// The number of the contents, which other devices can share.
@@ -27,6 +29,15 @@ final class ExploredReplicas<Replica: TestedReplica> {
     let isAhead: Bool
     /// The expected results of reads.
     let facts: ReplicaFacts
+
+    init(
+      replica: Replica, model: OracleReplica, contents: Int, likeness: Int,
+      clock: Int, isAhead: Bool, facts: ReplicaFacts
+    ) {
+      (self.replica, self.model, self.contents) = (replica, model, contents)
+      (self.likeness, self.clock, self.isAhead) = (likeness, clock, isAhead)
+      self.facts = facts
+    }
   }
 
   let program: ExplorerProgram

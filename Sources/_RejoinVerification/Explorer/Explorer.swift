@@ -68,6 +68,10 @@ public struct Explorer<Replica: TestedReplica> {
   ///     few thousand configurations.
   /// - Returns: The counts of the search.
   /// - Throws: The first violation, with a script that leads to it.
+  // Callers in other modules get no specialized copies, and the general one
+  // spends up to a third of a search on looking up types.
+  @_specialize(where Replica == ReplicaUnderTest)
+  @_specialize(where Replica == FragmentingReplica)
   public mutating func search(
     atMost limit: Int = .max, while goesOn: () -> Bool = { true }
   ) throws(ExplorerViolation) -> ExplorerCounts {

@@ -73,11 +73,11 @@ extension OracleReplica {
   ) -> [FieldLocation: SaveSet] {
     held.filter { location, _ in
       var known = basis
-      for entry in receiver?.field(location).clock.entries ?? []
+      for entry in receiver?.clock(of: location).entries ?? []
       where !devices.contains(entry.device) {
         known.advance(to: Dot(entry.device, entry.count))
       }
-      return !field(location).clock.isContained(in: known)
+      return !clock(of: location).isContained(in: known)
     }
   }
 
@@ -135,7 +135,7 @@ extension OracleReplica {
       // for those that were refused.
       let isWaiting = refused.contains { location, saves in
         min(interval.to, saves[device])
-          > max(field(location).clock[device], clock[device])
+          > max(clock(of: location)[device], clock[device])
       }
       if interval.from > clock[device] {
         receipt.gaps.insert(device)
@@ -153,7 +153,7 @@ extension OracleReplica {
   private func unheard(
     _ fragment: MessageOutline.Fragment, of location: FieldLocation
   ) -> Set<DeviceID> {
-    let seen = field(location).clock
+    let seen = clock(of: location)
     return Set(
       fragment.basis.entries.filter { entry in
         max(seen[entry.device], clock[entry.device]) < entry.count
@@ -169,7 +169,7 @@ extension OracleReplica {
     since basis: VectorClock
   ) throws(ScriptMismatch) {
     for (location, fragment) in fragments {
-      let seen = field(location).clock
+      let seen = clock(of: location)
       var named = VectorClock()
       for entry in seen.entries
       where fragment.isWhole || entry.count > basis[entry.device] {

@@ -157,7 +157,7 @@ extension OracleReplica {
     }
     if !part.intervals.isEmpty {
       part.fields = held.filter { location, _ in
-        field(location).clock.entries.contains {
+        clock(of: location).entries.contains {
           part.intervals[$0.device] != nil && $0.count > basis[$0.device]
         }
       }

@@ -49,6 +49,15 @@ struct OracleReplica {
     OracleField(location, held: held[location] ?? SaveSet(), in: history)
   }
 
+  /// Returns the last received save of each device that changed a field.
+  func clock(of location: FieldLocation) -> VectorClock {
+    var clock = VectorClock()
+    for index in held[location]?.members ?? [] {
+      clock.advance(to: history.saves[Int(index)].dot)
+    }
+    return clock
+  }
+
   func rule(_ id: RecordID) -> DeletionRule {
     history.schema[id.entity].deletion
   }
@@ -63,7 +72,7 @@ struct OracleReplica {
   /// The saves that the replica's version shows, including those in prefixes
   /// and in fields ahead.
   var shownSaves: VectorClock {
-    var saves = held.keys.reduce(into: clock) { $0.merge(field($1).clock) }
+    var saves = held.keys.reduce(into: clock) { $0.merge(clock(of: $1)) }
     for (device, prefix) in knowledge.prefixes {
       saves.advance(to: Dot(device, prefix.save.to))
     }
@@ -72,7 +81,7 @@ struct OracleReplica {
 
   /// Whether some field contains saves that the clock doesn't.
   var isAhead: Bool {
-    held.keys.contains { !field($0).clock.isContained(in: clock) }
+    held.keys.contains { !clock(of: $0).isContained(in: clock) }
   }
 }
 

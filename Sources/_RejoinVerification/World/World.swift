@@ -151,6 +151,8 @@ public struct World<Replica: TestedReplica> {
   public var contents: [Replica.Contents] { peers.map(\.replica.contents) }
 
   /// Returns the world after a script.
+  @_specialize(where Replica == ReplicaUnderTest)
+  @_specialize(where Replica == FragmentingReplica)
   public static func ran(
     _ script: Script, universe: ScriptUniverse = .standard
   ) throws(ScriptMismatch) -> World {
