@@ -111,8 +111,10 @@ extension CompareCommand {
       throw .usage(
         "unknown workload \"\(name ?? "")\"; use calm, busy, hostile")
     }
+    let isShort = try printsShortTables(arguments)
     var workloads: [(name: String, Workload)] = []
-    for (name, workload) in chosen {
+    for (name, var workload) in chosen {
+      if isShort { workload.episodes = 100 }
       workloads.append((name, try adjusted(workload, arguments)))
     }
     return workloads
@@ -134,7 +136,6 @@ extension CompareCommand {
     _ workload: Workload, _ arguments: Arguments
   ) throws(CommandError) -> Workload {
     var workload = workload
-    if try printsShortTables(arguments) { workload.episodes = 100 }
     func set<Number: FixedWidthInteger>(
       _ name: String, _ path: WritableKeyPath<Workload, Number>,
       in range: ClosedRange<Number>
