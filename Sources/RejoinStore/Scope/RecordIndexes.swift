@@ -29,7 +29,7 @@ struct RecordDigests: Equatable {
   mutating func add(_ row: any SQLRow, _ flags: RecordFlags) {
     let digest = RecordDigests.digest(of: row)
     all.add(digest)
-    if !flags.isDisjoint(with: [.updateWins, .deleteWins]) {
+    if flags.existsUnderAnyRule {
       existing.add(RecordDigests.mix(digest, flags.rawValue))
     }
   }

@@ -13,6 +13,12 @@ package struct RecordFlags: OptionSet, Hashable, Sendable {
   /// A register of the record has more than one write.
   package static let conflicted = RecordFlags(rawValue: 4)
 
+  /// Whether the record exists under any rule.
+  // `isDisjoint(with:)` is not specialized in other modules, and allocates.
+  package var existsUnderAnyRule: Bool {
+    rawValue & (Self.updateWins.rawValue | Self.deleteWins.rawValue) != 0
+  }
+
   /// The flag of the records that exist under a rule.
   package static func existing(_ rule: DeletionRule) -> RecordFlags {
     switch rule {
