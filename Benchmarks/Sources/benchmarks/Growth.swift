@@ -232,10 +232,11 @@ extension GrowingWork {
         try device.save { $0.ensureExists(RecordID("Item", "\(number)")) }
         if let delta = device.delta() { hub.apply(delta, reporting: .faults) }
       }
-      return hub
-    } body: { hub, count in
-      let part = hub.delta(since: ReplicaVersion(), byteLimit: 64_000)
-      return part.map { $0.encoded().count < 100_000 ? count : 0 } ?? 0
+      return (hub, hub.delta()?.encoded().count ?? 0)
+    } body: { input, count in
+      let (hub, all) = input
+      let part = hub.delta(since: ReplicaVersion(), byteLimit: 1)
+      return part.map { $0.encoded().count < all ? count : 0 } ?? 0
     }
   }
 
