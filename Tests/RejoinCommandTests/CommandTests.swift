@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test func tableIsShortWithoutAll() throws {
-    // In short episodes, because only their number matters.
+    // Only the number of episodes matters, so they are short.
     func compared(_ options: String = "") throws -> String {
       try shell(
         "rejoin compare --workload calm --edits 1 --devices 2 \(options)"

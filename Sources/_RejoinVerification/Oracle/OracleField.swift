@@ -19,13 +19,6 @@ struct OracleField {
     }
   }
 
-  /// The last save of each device that changed the field.
-  var clock: VectorClock {
-    var clock = VectorClock()
-    for save in heard { clock.advance(to: save.dot) }
-    return clock
-  }
-
   /// Returns whether a save that had seen the save at `index` satisfies
   /// `what`.
   private func isFollowed(

@@ -50,6 +50,8 @@ struct OracleReplica {
   }
 
   /// Returns the last received save of each device that changed a field.
+  ///
+  /// Every save that is held for a field changed it.
   func clock(of location: FieldLocation) -> VectorClock {
     var clock = VectorClock()
     for index in held[location]?.members ?? [] {

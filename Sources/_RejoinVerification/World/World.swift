@@ -151,6 +151,7 @@ public struct World<Replica: TestedReplica> {
   public var contents: [Replica.Contents] { peers.map(\.replica.contents) }
 
   /// Returns the world after a script.
+  // Specialized for callers in other modules, as `Explorer.search` is.
   @_specialize(where Replica == ReplicaUnderTest)
   @_specialize(where Replica == FragmentingReplica)
   public static func ran(
