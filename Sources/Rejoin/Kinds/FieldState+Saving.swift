@@ -17,8 +17,8 @@ package struct EditContext {
   /// The content that an undo takes out, or `nil` for other edits.
   @Rare var retraction: Retraction? = nil
 
-  /// Whether the edit supersedes all content of the field.
-  var supersedesAll: Bool { !$observed && !$retraction }
+  /// Whether the author observed all content of the field.
+  var observesAll: Bool { !$observed && !$retraction }
 }
 
 /// A value that few instances of a struct have, which makes the others smaller

@@ -69,7 +69,7 @@ struct FieldSlot: Sendable {
   /// - Returns: The unobserved writes that the edit superseded, because no
   ///   timestamp is greater than theirs.
   mutating func apply(_ save: EditContext) -> [Siblings<Stamped>.Element] {
-    if save.supersedesAll, isWritten(onlyBy: save.dot.device),
+    if save.observesAll, hasNoWrite(exceptBy: save.dot.device),
       case .write(let value) = save.edit
     {
       // The general rule below has the same result, several times as slowly.
@@ -90,7 +90,7 @@ struct FieldSlot: Sendable {
   }
 
   /// Returns whether the field is a register without a write of another device.
-  private func isWritten(onlyBy device: DeviceID) -> Bool {
+  private func hasNoWrite(exceptBy device: DeviceID) -> Bool {
     switch content {
     case .register: save.dot.device == device
     case .empty(let kind): kind == .register

@@ -42,7 +42,8 @@ public struct RecordEditor<Owner: Entity> {
   ) -> V? {
     get { read(field) }
     @inlinable nonmutating set {
-      handle(fields[field]).assign(newValue?.fieldValue, fields[field].versions)
+      let field = fields[field]
+      handle(field).assign(newValue?.fieldValue, field.versions)
     }
   }
 
@@ -54,12 +55,13 @@ public struct RecordEditor<Owner: Entity> {
   public func unset<V: FieldValue>(
     _ field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
   ) {
-    let (field, handle) = (fields[field].versions, handle(fields[field]))
+    let field = fields[field]
+    let handle = handle(field)
     // If the register shows a value, `nil` removes it, even that of an older
     // field.
-    let isShown = handle.shown(by: field, withEdits: false) != nil
+    let isShown = handle.shown(by: field.versions, withEdits: false) != nil
     if isShown, target.form != nil {
-      handle.assign(nil, field)
+      handle.assign(nil, field.versions)
     } else {
       handle.perform(.write(nil))
     }

@@ -148,6 +148,14 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
     last = 0
   }
 
+  /// Returns whether the keys were inserted in an order.
+  @inline(__always)
+  func isSorted(by areInOrder: (Key, Key) -> Bool) -> Bool {
+    entries.indices.dropFirst().allSatisfy {
+      areInOrder(entries[$0 - 1].key, entries[$0].key)
+    }
+  }
+
   /// Calls `change` with each index and its content, which it can change in
   /// place.
   mutating func updateAll(_ change: (Int, inout Content) -> Void) {
@@ -162,11 +170,7 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
 
 extension RunMap where Key: Comparable {
   /// Whether the keys were inserted in order, as they often are.
-  private var isSorted: Bool {
-    entries.indices.dropFirst().allSatisfy {
-      entries[$0 - 1].key < entries[$0].key
-    }
-  }
+  private var isSorted: Bool { isSorted(by: <) }
 
   /// The indices of the entries, sorted by key.
   var order: [Int] {

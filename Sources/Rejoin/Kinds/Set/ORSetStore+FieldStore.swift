@@ -93,7 +93,8 @@ extension ORSetStore {
   package func elements(changedBy save: EditContext) -> [Value?] {
     var edit = SetEdit()
     if case .members(let members) = save.edit { edit = members }
-    var changed = Set(edit.members.keys)
+    var changed: Set<Value> = []
+    edit.forEachMember { element, _ in changed.insert(element) }
     if edit.isCleared { changed.formUnion(save.observed?.elements ?? []) }
     if let retraction = save.retraction {
       changed.formUnion(retraction.elements.keys)
@@ -233,14 +234,15 @@ public struct SetEdit: Hashable, Sendable {
   /// Inserts or removes an element.
   mutating func change(_ element: Value, isIn: Bool) {
     switch exchange(&storage, with: .many([:])) {
-    case .one(let only, let wasIn) where only != element:
-      storage = .many([only: wasIn, element: isIn])
-    case .many(var members) where !members.isEmpty:
+    case .one(let only, let wasIn):
+      storage =
+        only == element
+        ? .one(only, isIn: isIn) : .many([only: wasIn, element: isIn])
+    case .many(var members):
+      if members.isEmpty { return storage = .one(element, isIn: isIn) }
       // The only reference, so the members are changed in place.
       members[element] = isIn
       storage = .many(members)
-    case .one(let only, _): storage = .one(only, isIn: isIn)
-    case .many: storage = .one(element, isIn: isIn)
     }
   }
 
@@ -301,9 +303,16 @@ extension SetEdit: KindEdit {
 
   func add(to digest: inout Digest) {
     digest.add(isCleared ? 5 : 4)
-    for (element, isIn) in members.sorted(byValue: { $0.key }) {
+    func add(_ element: Value, _ isIn: Bool) {
       digest.add(element)
       digest.add(isIn ? 1 : 0)
+    }
+    switch storage {
+    case .one(let element, let isIn): add(element, isIn)
+    case .many(let members):
+      for (element, isIn) in members.sorted(byValue: { $0.key }) {
+        add(element, isIn)
+      }
     }
   }
 }

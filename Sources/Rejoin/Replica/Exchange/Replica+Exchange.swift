@@ -19,9 +19,7 @@ extension Replica {
   ///   nothing in the set that a part could name. This adds O(*n* log *n*),
   ///   where *n* is the number of its elements.
   public func delta(since basis: ReplicaVersion) -> Delta? {
-    hasExported = true
-    if current.hasSameSaves(as: basis) { return nil }
-    return current.delta(of: current.missingChanges(since: basis, as: .whole))
+    missingChanges(since: basis, as: .whole).flatMap { current.delta(of: $0) }
   }
 
   /// Returns a delta of the first records with changes that `basis` lacks.
@@ -53,11 +51,19 @@ extension Replica {
   public func delta(
     since basis: ReplicaVersion, byteLimit: Int
   ) -> Delta? {
+    missingChanges(since: basis, as: .part).flatMap {
+      current.delta(of: $0, byteLimit: byteLimit)
+    }
+  }
+
+  /// Returns what a replica at `basis` lacks, which is sent next, or `nil` if it
+  /// has the same saves.
+  private func missingChanges(
+    since basis: ReplicaVersion, as form: MissingChanges.Form
+  ) -> MissingChanges? {
     hasExported = true
-    if current.hasSameSaves(as: basis) { return nil }
-    return current.delta(
-      of: current.missingChanges(since: basis, as: .part),
-      byteLimit: byteLimit)
+    return current.hasSameSaves(as: basis)
+      ? nil : current.missingChanges(since: basis, as: form)
   }
 
   /// Returns a delta of the whole replica.

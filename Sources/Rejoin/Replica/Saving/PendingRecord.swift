@@ -69,9 +69,7 @@ struct PendingRecord {
   ///
   /// - Parameter names: The field names of the replica.
   func isSorted(by names: FieldNames) -> Bool {
-    edits.entries.indices.dropFirst().allSatisfy {
-      names[edits.entries[$0 - 1].key] < names[edits.entries[$0].key]
-    }
+    edits.isSorted { names[$0] < names[$1] }
   }
 
   /// Creates the record again, for an author who sees all of it.

@@ -334,7 +334,7 @@ extension ReplicaState {
     where name != 0 && record.edits[name] == nil {
       fields.append((name, nil))
     }
-    let names = names
+    let names = names  // The closure captures only the names.
     fields.sort { names[$0.key] < names[$1.key] }
     return fields
   }
