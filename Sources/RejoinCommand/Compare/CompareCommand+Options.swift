@@ -99,8 +99,11 @@ extension CompareCommand {
   }
 
   /// The workloads with the given options, by default the mildest and the worst.
+  ///
+  /// - Parameter areShort: Whether to make fewer episodes, for a first
+  ///   impression.
   static func workloads(
-    _ arguments: Arguments
+    _ arguments: Arguments, areShort: Bool
   ) throws(CommandError) -> [(name: String, Workload)] {
     let all = [
       ("calm", Workload.calm), ("busy", .busy), ("hostile", .hostile),
@@ -111,25 +114,12 @@ extension CompareCommand {
       throw .usage(
         "unknown workload \"\(name ?? "")\"; use calm, busy, hostile")
     }
-    let isShort = try printsShortTables(arguments)
     var workloads: [(name: String, Workload)] = []
     for (name, var workload) in chosen {
-      if isShort { workload.episodes = 100 }
+      if areShort { workload.episodes = 100 }
       workloads.append((name, try adjusted(workload, arguments)))
     }
     return workloads
-  }
-
-  /// Returns whether the output is a table for a first impression.
-  private static func printsShortTables(
-    _ arguments: Arguments
-  ) throws(CommandError) -> Bool {
-    let others = ["all", "export", "endings", "html", "explain"]
-    if others.contains(where: arguments.isGiven) { return false }
-    switch try format(arguments.value("format")) {
-    case .table, .markdown: return true
-    case .json, .jsonl: return false
-    }
   }
 
   private static func adjusted(

@@ -42,7 +42,11 @@ struct CompareCommand {
     explained = arguments.value("explain")
     page = arguments.value("html")
     export = arguments.value("export")
-    workloads = try Self.workloads(arguments)
+    let printsTables =
+      (format == .table || format == .markdown) && export == nil
+      && page == nil && explained == nil && !printsEndings
+    workloads = try Self.workloads(
+      arguments, areShort: printsTables && !isWhole)
     try checkThatWorkloadOptionsApply(arguments)
   }
 
