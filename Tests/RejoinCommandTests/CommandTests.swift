@@ -27,6 +27,16 @@ import Testing
       ["-c", "rejoin() { '\(Self.program)' \"$@\"; }\n\(text)"], in: folder)
   }
 
+  /// Progress appears on a terminal only.
+  @Test func comparisonShowsProgressOnTerminal() throws {
+    let words = "compare --workload calm --format markdown --episodes 2000"
+    let terminal = try shell(
+      "python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "
+        + "'\(Self.program)' \(words)")
+    #expect(terminal.text.contains(" of 2,000\u{1b}[K"))
+    #expect(try shell("rejoin \(words)").text.contains("\r") == false)
+  }
+
   @Test func versionEqualsLatestInChangelog() throws {
     let printed = try rejoin("--version")
     #expect(printed.text == "rejoin \(Commands.version)\n")

@@ -12,7 +12,7 @@ struct SearchResult {
     var violation: ExplorerViolation?
   }
 
-  let explored: Explored
+  var explored: Explored
   let simulated: SimulationResult
   let seeds: Range<UInt64>
   let scale: SimulationScale

@@ -2,7 +2,7 @@
 
 // Searches the library for faults, and prints the shortest script of one:
 //
-//   Simulate [--nightly] [--minutes=M] [--seed=S] [--seeds=N] [--report=FILE]
+//   Simulate [--nightly] [--seconds=T] [--seed=S] [--seeds=N] [--report=FILE]
 //
 // Two searches run in parallel. The explorer tries every interleaving of a few
 // saves on three replicas with messages that are delayed, split, duplicated and
@@ -11,7 +11,7 @@
 // clocks and storage, from the seed S on (0). After every step, an oracle, which
 // knows only which saves each device has seen, checks what the device shows.
 //
-// --nightly explores larger programs and simulates longer. After M minutes, no
+// --nightly explores larger programs and simulates longer. After T seconds, no
 // program or simulation starts. FILE gets the counts as Markdown. If a device
 // shows something else than the oracle, the program prints a script for
 // `rejoin replay` and exits with 1.
@@ -40,7 +40,7 @@ for word in CommandLine.arguments.dropFirst() where word != "--nightly" {
   case ("--report", let path) where parts.count == 2 && !path.isEmpty:
     report = path
   case (let name, let value)
-  where ["--minutes", "--seed", "--seeds"].contains(name):
+  where ["--seconds", "--seed", "--seeds"].contains(name):
     // Sums of two of these do not overflow.
     guard let number = UInt64(value), number <= 1_000_000_000_000 else {
       fallthrough
@@ -48,7 +48,7 @@ for word in CommandLine.arguments.dropFirst() where word != "--nightly" {
     numbers[name] = number
   default:
     fail(
-      "\"\(word)\" is not an option; write --nightly, --minutes=M, --seed=S, "
+      "\"\(word)\" is not an option; write --nightly, --seconds=T, --seed=S, "
         + "--seeds=N or --report=FILE", code: 2)
   }
 }
@@ -58,7 +58,7 @@ private let first = numbers["--seed"] ?? 0
 private let count = numbers["--seeds"] ?? (isNightly ? 100_000 : 1_000)
 private let result = await Search(
   isNightly: isNightly, seeds: first..<(first + count),
-  deadline: numbers["--minutes"].map { .now + .seconds(60 * $0) }
+  deadline: numbers["--seconds"].map { .now + .seconds($0) }
 ).run()
 say(result.text)
 if let fault = result.fault { say(fault.script) }

@@ -17,13 +17,7 @@ import _RejoinVerification
   private static let longest: UInt64 =
     Tier.isNightly ? 900_000 : 300_000
 
-  static var writer: URL? {
-    [
-      Bundle.main.bundleURL,
-      Bundle(for: Folder.self).bundleURL.deletingLastPathComponent(),
-    ].map { $0.appending(path: "StoreWriter") }
-      .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-  }
+  static var writer: URL? { TestProgram.named("StoreWriter") }
 
   /// Starts a process, and kills it after at most `bound` microseconds.
   ///
