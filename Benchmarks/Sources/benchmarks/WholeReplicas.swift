@@ -60,7 +60,7 @@ extension Suite {
   }
 
   private mutating func addHistory() {
-    /// Overwrites random fields, a hundred in each save, as the peers do.
+    /// Overwrites random fields, a hundred in each save.
     func overwritten(_ data: Dataset, _ count: Int) throws -> Replica {
       let replica = try data.replica()
       let writes = PlannedWrite.some(count, of: data, seed: 21)
@@ -77,12 +77,15 @@ extension Suite {
       return replica
     }
     for count in [0, 300_000] {
+      func writes(_ scale: Scale) -> Int {
+        count == 0 ? 0 : scale(count)
+      }
       addBytes(
         "W15", "the whole replica after \(count) overwrites", size: 10_000,
         quick: count == 0 ? 1422 : 1734
       ) { scale in
         try overwritten(
-          Dataset(fields: scale(10_000)), count == 0 ? 0 : scale(count)
+          Dataset(fields: scale(10_000)), writes(scale)
         ).deltaSize
       }
       add(
@@ -90,15 +93,9 @@ extension Suite {
         beside: .insert
       ) { scale in
         let data = Dataset(fields: scale(10_000))
-        let replica = try overwritten(data, count == 0 ? 0 : scale(count))
+        let replica = try overwritten(data, writes(scale))
         return data.loading(replica.state.encoded())
       }
-    }
-    // A replica has no history, and a document can leave it out.
-    addBytes(
-      "W15", "the same without history", size: 10_000, quick: 1734
-    ) { scale in
-      try overwritten(Dataset(fields: scale(10_000)), scale(300_000)).deltaSize
     }
   }
 }
