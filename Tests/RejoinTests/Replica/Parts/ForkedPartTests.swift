@@ -76,6 +76,32 @@ import _RejoinVerification
     #expect(areEqual(clone, tablet))
   }
 
+  /// A prefix of a forked device has a part of one history, or of both.
+  @Test func flaggedPrefixIsNotSentOn() throws {
+    let clone = try copies()
+    let laptop = Replica.empty(4)
+    for other in [tablet, laptop] { phone.tell(other) }
+    for history in [phone, clone] { history.tell(watch) }
+    try phone.write("d", value: "phone")
+    phone.tell(watch)
+    #expect(watch.version.forkedDevices == [phone.device])
+    _ = try part(watch, to: tablet)
+    #expect(isFlagged(tablet))
+    #expect(tablet.version.forkedDevices.isEmpty)
+    for report in transfer(tablet, to: laptop) {
+      // The receiver would not count an interval after its own save.
+      #expect(report.gaps.isEmpty)
+    }
+    #expect(laptop.version.prefixes.isEmpty)
+    #expect(laptop.version[phone.device].sequence == 2)
+    // The relay sends all saves of both histories.
+    for other in [tablet, laptop] {
+      transfer(watch, to: other)
+      other.tell(watch)
+      #expect(areEqual(watch, other))
+    }
+  }
+
   @Test func storedPrefixKeepsItsFlag() throws {
     let clone = try clone()
     _ = try part(clone, to: tablet)
