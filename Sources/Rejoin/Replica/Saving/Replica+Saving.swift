@@ -309,11 +309,8 @@ extension ReplicaState {
         covered.advance(to: dot)
       }
       return .deletion(covering: covered, isFinal: record.isFinal, at: time)
-    case .purge:
-      var seen = records[position].clock
-      seen.advance(to: dot)
-      return .purge(by: dot, seen: seen, at: time)
-    case .purgeAnnouncement:
+    case .purge, .purgeAnnouncement:
+      // The clock contains this save only if the save dropped contents.
       return .purge(by: dot, seen: records[position].clock, at: time)
     }
   }
