@@ -38,8 +38,11 @@ public final class SQLiteConnection: SQLConnection {
   private var database: OpaquePointer?
   private let hooks: Hooks
   private var statements = SQLiteStatements()
-  /// The statements that were prepared under restrictions.
-  private var restricted = SQLiteStatements()
+  /// The statements that were prepared under restrictions, by whether they must not
+  /// change derived tables.
+  private var restricted = [
+    false: SQLiteStatements(), true: SQLiteStatements(),
+  ]
 
   /// Opens a file.
   ///
@@ -118,9 +121,12 @@ public final class SQLiteConnection: SQLConnection {
   ///
   /// The last connection to a file writes the log back and deletes it.
   public func close() {
-    for statement in statements.takeAll() + restricted.takeAll() {
-      _ = library.finalize(statement)
+    for isDerived in [false, true] {
+      for statement in restricted[isDerived]?.takeAll() ?? [] {
+        _ = library.finalize(statement)
+      }
     }
+    for statement in statements.takeAll() { _ = library.finalize(statement) }
     _ = library.close(database)
     database = nil
   }
@@ -166,18 +172,23 @@ public final class SQLiteConnection: SQLConnection {
   /// They must not end the transaction, change its durability, or change the
   /// protected tables.
   ///
-  /// - Parameter tables: The names of the protected tables.
+  /// - Parameters:
+  ///   - tables: The names of the protected tables, in lower case.
+  ///   - derived: The names of protected tables that can have indexes and triggers
+  ///     of the app, in lower case. All calls must pass the same names.
   package func restricted<Value>(
-    protecting tables: Set<String>, _ body: () throws -> Value
+    protecting tables: Set<String>, derived: Set<String> = [],
+    _ body: () throws -> Value
   ) rethrows -> Value {
-    hooks.protected = tables
-    defer { hooks.protected = nil }
+    (hooks.protected, hooks.derived) = (tables, derived)
+    defer { (hooks.protected, hooks.derived) = (nil, []) }
     return try body()
   }
 
   private func prepared(_ sql: String) throws(SQLError) -> OpaquePointer {
     if let statement =
-      hooks.protected == nil ? statements.take(sql) : restricted.take(sql)
+      hooks.protected == nil
+      ? statements.take(sql) : restricted[!hooks.derived.isEmpty]?.take(sql)
     {
       return statement
     }
@@ -213,7 +224,7 @@ public final class SQLiteConnection: SQLConnection {
     let dropped =
       hooks.protected == nil
       ? statements.keep(statement, of: sql)
-      : restricted.keep(statement, of: sql)
+      : restricted[!hooks.derived.isEmpty]?.keep(statement, of: sql) ?? nil
     _ = library.finalize(dropped)
   }
 
@@ -273,6 +284,8 @@ public final class SQLiteConnection: SQLConnection {
 private final class Hooks {
   /// The tables that statements must not change, or `nil` without restrictions.
   var protected: Set<String>?
+  /// The other tables whose rows they must not change.
+  var derived: Set<String> = []
   var timeout: Duration
   /// The time when the statement started to wait, or `nil` if it did not wait.
   private var start: ContinuousClock.Instant?
@@ -315,8 +328,12 @@ private final class Hooks {
     case 26 where text(names[0]) == "temp": return false
     // READ, SELECT, FUNCTION, RECURSIVE: these only read.
     case 20, 21, 31, 33: return true
-    default:
+    // Create or drop an INDEX or a TRIGGER.
+    case 1, 7, 10, 16:
       return !names.contains { protected.contains(text($0)) }
+    default:
+      return !names.map(text)
+        .contains { protected.contains($0) || derived.contains($0) }
     }
   }
 

@@ -43,10 +43,17 @@ package final class ChangeObservers: Sendable {
 
   /// Updates the index of the observed records, which is `nil` without
   /// observers.
-  func update(_ index: inout ReferrerIndex?, of replica: Replica) {
+  ///
+  /// - Parameter observesAll: Whether the store itself observes all records.
+  func update(
+    _ index: inout ReferrerIndex?, of replica: Replica,
+    observingAll observesAll: Bool
+  ) {
     let (isOfAll, added, count) = state.withLock { state in
       defer { state.added = [] }
-      return (!state.ofAll.isEmpty, state.added, state.ofRecord.count)
+      return (
+        observesAll || !state.ofAll.isEmpty, state.added, state.ofRecord.count
+      )
     }
     if isOfAll {
       if index?.isOfAll != true { index = ReferrerIndex(ofAll: replica) }

@@ -9,9 +9,9 @@ import Rejoin
 ///     }
 ///
 /// A store passes the changes to its observers (see ``ReplicaStore/changes``)
-/// and to closures that write tables of the app. Observers also receive the
-/// records whose references start or stop to be shown, because the records that
-/// they refer to appear or disappear.
+/// and to the closure that writes tables of the app. They include the records
+/// whose references start or stop to be shown, because the records that they refer
+/// to appear or disappear.
 public struct RecordChanges: Sendable {
   /// A record before and after a change.
   public struct Change: Sendable {
@@ -33,15 +33,31 @@ public struct RecordChanges: Sendable {
     public let new: TypedRecord<Owner>?
   }
 
+  /// Whether these are all existing records, as if each were new.
+  ///
+  /// The closure that writes tables of the app then creates or clears its tables
+  /// first. See ``ReplicaStore/rebuildTables()``.
+  public private(set) var isRebuild = false
+
   private var changes: [RecordID: Change]
   private let schema: Schema
 
-  init(_ differences: [RecordID: Replica.Difference], _ schema: Schema) {
+  package init(
+    _ differences: [RecordID: Replica.Difference], _ schema: Schema
+  ) {
     changes = [:]
     for (id, difference) in differences {
       changes[id] = Change(id: id, old: difference.old, new: difference.new)
     }
     self.schema = schema
+  }
+
+  /// Creates the changes of a rebuild.
+  init(rebuildingFrom replica: Replica) {
+    (changes, schema, isRebuild) = ([:], replica.schema, true)
+    for id in replica.allRecordIDs {
+      changes[id] = Change(id: id, old: nil, new: replica.record(id))
+    }
   }
 
   /// All changes, sorted by ID.
@@ -55,13 +71,17 @@ public struct RecordChanges: Sendable {
   /// - Complexity: O(*n* log *n*), where *n* is the number of changed records.
   public func changes<E: Entity>(to entity: E.Type) -> [TypedChange<E>] {
     let fields = schema.fields(of: entity)
-    let entity = E.entityName
-    // Record IDs compare names as bytes.
-    return all.filter { $0.id == RecordID(entity, $0.id.key) }.map { change in
+    return changes(to: fields.entityName).map { change in
       TypedChange(
         key: change.id.key, old: change.old?.typed(fields),
         new: change.new?.typed(fields))
     }
+  }
+
+  /// Returns the changes of an entity's records, sorted by key.
+  func changes(to entity: String) -> [Change] {
+    let name = SchemaName(entity)
+    return all.filter { SchemaName($0.id.entity) == name }
   }
 
   /// Returns a record after the change, or `nil` at the outermost level if it

@@ -8,6 +8,7 @@ struct ScopeParts {
   let name: [UInt8]
   let patching: Patching
   let schema: Schema
+  let tables: MirroredTables
   let wallClock: WallClock
   let tokenStorage: any TokenStorage
   let makeDeviceID: () -> DeviceID

@@ -84,12 +84,16 @@ final class ScopeRows {
     return writer
   }
 
-  /// Deletes all rows of the scope.
-  func delete() throws {
+  /// Deletes all rows of the scope, and its derived tables.
+  ///
+  /// - Parameter damaged: The names of the tables that an earlier attempt could not
+  ///   read, which stay.
+  func delete(except damaged: Set<String>) throws {
     for table in Tables.names {
       try connection.run(
         "DELETE FROM \(table) WHERE scope = $1", .integer(row.scope))
     }
+    try MirroredTables.drop(of: row.scope, except: damaged, on: connection)
   }
 }
 

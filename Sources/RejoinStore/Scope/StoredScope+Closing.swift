@@ -29,18 +29,22 @@ extension StoredScope {
 
   private func deleteRows() throws(StoreError) {
     if failure == nil, writeError != nil { try connectForWriting() }
-    try begin()
     do {
-      // Overwrite the content instead of leaving it in free pages.
-      try connection.run("PRAGMA secure_delete = 1")
-      try Tables.createUndo(on: connection)
-      try rows.delete()
-      try checkFile()
-      try connection.run("COMMIT")
-    } catch {
-      try? connection.run("ROLLBACK")
-      throw written(error)
-    }
+      try MirroredTables.retrying { damaged in
+        try begin()
+        do {
+          // Overwrite the content instead of leaving it in free pages.
+          try connection.run("PRAGMA secure_delete = 1")
+          try Tables.createUndo(on: connection)
+          try rows.delete(except: damaged)
+          try checkFile()
+          try connection.run("COMMIT")
+        } catch {
+          try? connection.run("ROLLBACK")
+          throw error
+        }
+      }
+    } catch { throw written(error) }
     deletion = .rows
     fail(.closed)
   }

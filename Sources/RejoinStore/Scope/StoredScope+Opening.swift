@@ -14,12 +14,15 @@ extension StoredScope {
     _ name: String, on connection: any SQLConnection,
     from initial: ReplicaState? = nil, recovering: StoreRecovery? = nil,
     patching: Patching = Patching(), schema: Schema,
+    tables: [RecordTable] = [],
+    writing writer: TableWriter? = nil,
     wallClock: WallClock, token tokenStorage: any TokenStorage,
     makeDeviceID: @escaping () -> DeviceID
   ) throws(StoreError) {
     try self.init(
       ScopeParts(
         name: Array(name.utf8), patching: patching, schema: schema,
+        tables: MirroredTables(tables, writing: writer, schema: schema),
         wallClock: wallClock, tokenStorage: tokenStorage,
         makeDeviceID: makeDeviceID),
       on: connection, in: nil, from: initial, recovering: recovering)
@@ -31,19 +34,27 @@ extension StoredScope {
     recovering: StoreRecovery?
   ) throws(StoreError) {
     do {
-      let (opened, writer) = try connection.changing {
-        try Tables.create(on: connection)
-        try Tables.createUndo(on: connection)
-        let opened =
-          try parts.read(on: connection)
-          ?? parts.create(from: initial, recovering: recovering, on: connection)
-        if !opened.isNew {
-          try opened.rows.repairIndexes()
-          // Write the changes of opening: a new device ID and the token.
-          _ = try parts.recognize(opened.replica, by: opened.found)
-          try opened.rows.write(opened.replica)
+      let (opened, writer, rebuilt) = try MirroredTables.retrying { damaged in
+        try connection.changing {
+          try Tables.create(on: connection)
+          try Tables.createUndo(on: connection)
+          let opened =
+            try parts.read(on: connection)
+            ?? parts.create(
+              from: initial, recovering: recovering, on: connection)
+          if !opened.isNew {
+            try opened.rows.repairIndexes()
+            // Write the changes of opening: a new device ID and the token.
+            _ = try parts.recognize(opened.replica, by: opened.found)
+            try opened.rows.write(opened.replica)
+          }
+          let writer = try opened.rows.claim()
+          let rebuilt = try parts.tables.open(
+            opened.replica, in: opened.rows.scope,
+            after: opened.rows.formerWriter, as: writer,
+            settingAside: damaged, on: connection)
+          return (opened, writer, rebuilt)
         }
-        return (opened, try opened.rows.claim())
       }
       if opened.isNew {
         // Store the token after the commit. Once it is stored, opening reports a
@@ -55,7 +66,8 @@ extension StoredScope {
         }
       }
       self.init(
-        opened, parts, on: connection, in: file, as: writer, cannotWrite: nil)
+        opened, parts, on: connection, in: file, as: writer, rebuilt: rebuilt,
+        cannotWrite: nil)
     } catch { throw StoreError(opening: error) }
   }
 
@@ -123,16 +135,23 @@ extension StoredScope {
     do {
       try checkFile()
       let found: FoundToken
-      (writer, found) = try connection.changing {
-        try checkWriter()
-        try Tables.createUndo(on: connection)
-        // If the previous writer continues, it must stay the writer.
-        let found = try checkUnchanged()
-        try rows.repairIndexes()
-        return (try rows.claim(after: writer), found)
+      let rebuilt: [String]
+      (writer, found, rebuilt) = try MirroredTables.retrying { damaged in
+        try connection.changing {
+          try checkWriter()
+          try Tables.createUndo(on: connection)
+          // If the previous writer continues, it must stay the writer.
+          let found = try checkUnchanged()
+          try rows.repairIndexes()
+          let claimed = try rows.claim(after: writer)
+          let rebuilt = try parts.tables.open(
+            replica, in: rows.scope, after: writer, as: claimed,
+            settingAside: damaged, on: connection)
+          return (claimed, found, rebuilt)
+        }
       }
-      try perform({ kept = try parts.recognize($0, by: found) ?? kept }) { _ in
-      }
+      recordRebuilt(rebuilt)
+      try perform { kept = try parts.recognize($0, by: found) ?? kept }
     } catch { throw written(error) }
     writeError = nil
     file?.open(parts.name, by: observers, as: writer)

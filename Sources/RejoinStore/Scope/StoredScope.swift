@@ -19,6 +19,12 @@ package final class StoredScope {
   ///
   /// Until then, the scope is as it was read.
   var writeError: StoreError?
+  /// The names of the derived tables that were built again since the scope was
+  /// opened.
+  var rebuiltTables: [String]
+  /// The version of the file's schema with which the definitions of the derived
+  /// tables were last checked, or `nil`.
+  private var checkedSchema: Int64?
   /// The references of the observed records, or `nil` without observers.
   var referrers: ReferrerIndex?
   var connection: any SQLConnection
@@ -45,8 +51,10 @@ package final class StoredScope {
   init(
     _ opened: OpenedScope, _ parts: ScopeParts,
     on connection: any SQLConnection,
-    in file: StoreFile?, as writer: Int64, cannotWrite writeError: StoreError?
+    in file: StoreFile?, as writer: Int64, rebuilt: [String] = [],
+    cannotWrite writeError: StoreError?
   ) {
+    rebuiltTables = rebuilt
     (replica, rows) = (opened.replica, opened.rows)
     (undoRows, deviceChange) = (opened.undoRows, replica.deviceChange)
     (self.parts, self.connection, self.file) = (parts, connection, file)
@@ -73,36 +81,18 @@ package final class StoredScope {
   @discardableResult
   package func update<Value>(_ body: (Replica) throws -> Value) throws -> Value
   {
-    try change(body) { _ in }
-  }
-
-  /// Changes the replica and writes other tables in one transaction.
-  ///
-  /// - Parameters:
-  ///   - tables: A closure that receives the changes and writes the tables.
-  ///   - body: A closure that changes the replica.
-  /// - Returns: The value that `body` returns.
-  /// - Throws: The error that `body` or `tables` throws, or ``StoreError``. If
-  ///   an error is thrown, the replica and the scope are unchanged.
-  @discardableResult
-  package func update<Value>(
-    writing tables: (RecordChanges) throws -> Void,
-    _ body: (Replica) throws -> Value
-  ) throws -> Value {
-    try change(body, reports: true, tables)
-  }
-
-  private func change<Value>(
-    _ body: (Replica) throws -> Value, reports: Bool = false,
-    _ tables: (RecordChanges) throws -> Void
-  ) throws -> Value {
     try claim()
-    return try perform(body, reports: reports, tables)
+    return try perform(body)
+  }
+
+  /// Builds all derived tables again.
+  func rebuildTables() throws {
+    try claim()
+    try perform(rebuilding: true) { _ in }
   }
 
   func perform<Value>(
-    _ body: (Replica) throws -> Value, reports: Bool = false,
-    _ tables: (RecordChanges) throws -> Void
+    rebuilding rebuilds: Bool = false, _ body: (Replica) throws -> Value
   ) throws -> Value {
     try begin()
     let before = Before(
@@ -113,18 +103,18 @@ package final class StoredScope {
     var isIndexed = false
     rows.begin()
     let checkpoint = observers.checkpoint
-    observers.update(&referrers, of: replica)
-    if reports || referrers != nil {
-      replica.keepFormerRecords(of: reports ? nil : referrers)
-    }
+    observers.update(
+      &referrers, of: replica, observingAll: !parts.tables.isEmpty)
+    if referrers != nil { replica.keepFormerRecords(of: referrers) }
     do {
       undoFailure = nil
       value = try body(replica)
       if let undoFailure { throw undoFailure }
       isIndexed = true
       let (changed, referring) = replica.takeDifferences(&referrers)
-      let changes = RecordChanges(changed, replica.schema)
-      try tables(changes)
+      let changes = RecordChanges(
+        changed.merging(referring) { $1 }, replica.schema)
+      let rebuilt = try write(changes, rebuilding: rebuilds)
       do {
         // SQLite rolls back a transaction by itself after some errors.
         if connection.isIdle {
@@ -141,13 +131,10 @@ package final class StoredScope {
       } catch { throw written(error) }
       replica.hasChangedUndoHistory = false
       if let change = replica.deviceChange { deviceChange = change }
-      observers.send(
-        referring.isEmpty
-          ? changes
-          : RecordChanges(changed.merging(referring) { $1 }, replica.schema),
-        upTo: checkpoint)
+      recordRebuilt(rebuilt)
+      observers.send(changes, upTo: checkpoint)
     } catch {
-      if isIndexed { referrers = nil }
+      if isIndexed { (referrers, checkedSchema) = (nil, nil) }
       try takeBack(to: before, after: error)
       throw error
     }
@@ -162,6 +149,52 @@ package final class StoredScope {
       try? keepToken()
     }
     return value
+  }
+
+  /// Writes the changes into the derived tables and those of the app.
+  ///
+  /// - Returns: The names of the derived tables that were built again.
+  private func write(
+    _ changes: RecordChanges, rebuilding rebuilds: Bool
+  ) throws -> [String] {
+    let tables = parts.tables
+    if tables.isEmpty || changes.isEmpty && !rebuilds { return [] }
+    let rebuilt: [String]
+    do {
+      rebuilt = try MirroredTables.retrying { damaged in
+        // No row of a record is written yet.
+        if !damaged.isEmpty {
+          try connection.run("ROLLBACK")
+          try connection.run("BEGIN IMMEDIATE")
+          try checkWriter()
+        }
+        let schema = try connection.integer("PRAGMA schema_version")
+        var stale = Set(rebuilds ? tables.tables.map(\.name) : [])
+        if schema != checkedSchema {
+          stale.formUnion(
+            try tables.changedTables(in: rows.scope, on: connection))
+        }
+        checkedSchema = nil
+        try tables.writeTables(
+          changes, of: replica, in: rows.scope, rebuilding: stale,
+          settingAside: damaged, on: connection)
+        return tables.tables.map(\.name)
+          .filter { stale.contains($0) || damaged.contains($0) }
+      }
+    } catch { throw written(error) }
+    let isRebuild = rebuilds || !rebuilt.isEmpty
+    try tables.callWriter(
+      isRebuild ? RecordChanges(rebuildingFrom: replica) : changes,
+      on: connection)
+    do {
+      checkedSchema = try connection.integer("PRAGMA schema_version")
+    } catch { throw written(error) }
+    return rebuilt
+  }
+
+  /// Records that derived tables were built again.
+  func recordRebuilt(_ names: [String]) {
+    rebuiltTables += names.filter { !rebuiltTables.contains($0) }
   }
 
   /// The part of the scope that is deleted.
@@ -194,7 +227,7 @@ package final class StoredScope {
       || before.version != replica.current.version
     if isChanged || error is StoreError { try revert(to: before.replica) }
     if let lost {
-      do { try perform({ try $0.takeDevice(after: lost) }) { _ in } } catch {
+      do { try perform { try $0.takeDevice(after: lost) } } catch {
         // The next change writes the device. Until then, the token shows the
         // next opening that this one must not be used.
         if (try? replica.takeDevice(after: lost)) == nil {

@@ -137,8 +137,11 @@ enum Tables {
   /// The names of the tables with rows that an erased scope lacks.
   static let erased = required.filter { $0 != "rejoin_scope" }
 
-  /// The names of all tables, which distinguish them from tables of the app.
+  /// The names of the tables with rows of a scope.
   static let names = required + ["rejoin_undo"]
+
+  /// The names of all tables, which statements of the app must not change.
+  static let protected = names + ["rejoin_app_table"]
 
   /// Returns a definition in SQLite's dialect.
   ///
@@ -177,6 +180,16 @@ enum Tables {
     if try undoExists(on: connection) { return }
     try connection.run("DROP TABLE IF EXISTS rejoin_undo")
     for definition in undo { try run(definition, on: connection) }
+  }
+
+  /// Creates the table of the last writers that called the closure for tables of
+  /// the app, if it does not exist.
+  static func createAppTable(on connection: any SQLConnection) throws {
+    try run(
+      """
+      CREATE TABLE IF NOT EXISTS rejoin_app_table (
+        scope BIGINT PRIMARY KEY, writer BIGINT NOT NULL)
+      """, on: connection)
   }
 
   private static func run(

@@ -30,6 +30,7 @@ public actor ReplicaStore {
   let scope: StoredScope
   private let queue: SerialQueue
   nonisolated let observers: ChangeObservers
+  nonisolated let tables: [RecordTable]
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     queue.asUnownedSerialExecutor()
@@ -46,6 +47,9 @@ public actor ReplicaStore {
   ///   - name: The name of the scope. A file can have many scopes, each with
   ///     its own replica.
   ///   - schema: The entities of the app.
+  ///   - tables: The tables of the file that show records to SQLite.
+  ///   - writer: A closure that writes tables of the app in the transaction of
+  ///     each change, or `nil`, the default. See ``rebuildTables()``.
   ///   - wallClock: The wall clock. The default is the system clock.
   ///   - token: The storage of the restore token, or `nil` for a ``TokenFile``
   ///     next to the file, with the scope in its name.
@@ -58,6 +62,8 @@ public actor ReplicaStore {
   /// - Complexity: O(*n*), where *n* is the number of fields.
   public init(
     at path: String, scope name: String = "main", schema: Schema,
+    tables: [RecordTable] = [],
+    writing writer: TableWriter? = nil,
     wallClock: WallClock = .system, token: (any TokenStorage)? = nil,
     recovering recovery: StoreRecovery? = nil,
     makeDeviceID: @escaping @Sendable () -> DeviceID = DeviceID.random
@@ -73,6 +79,7 @@ public actor ReplicaStore {
     do { try DurableFile.check(path) } catch { throw .cannotOpen(error) }
     let file = DurableFile(path: path)
     let token = token ?? TokenFile(beside: file.path, scope: name)
+    let tables = try MirroredTables(tables, writing: writer, schema: schema)
     try await self.init {
       // Check first. SQLite would create the file and delete a log without a
       // file.
@@ -82,7 +89,8 @@ public actor ReplicaStore {
       }
       let parts = ScopeParts(
         name: Array(name.utf8), patching: Patching(), schema: schema,
-        wallClock: wallClock, tokenStorage: token, makeDeviceID: makeDeviceID)
+        tables: tables, wallClock: wallClock, tokenStorage: token,
+        makeDeviceID: makeDeviceID)
       return try StoredScope.open(parts, at: file.path, recovering: recovery)
     }
   }
@@ -93,23 +101,28 @@ public actor ReplicaStore {
   ///
   /// - Parameters:
   ///   - schema: The entities of the app.
+  ///   - tables: The tables that show records to SQLite.
+  ///   - writer: A closure that writes tables of the app, or `nil`.
   ///   - wallClock: The wall clock. The default is the system clock.
   ///   - makeDeviceID: A closure that returns an unused device ID. The default
   ///     returns a random one.
   /// - Throws: ``StoreError``
   public static func inMemory(
-    schema: Schema, wallClock: WallClock = .system,
+    schema: Schema, tables: [RecordTable] = [],
+    writing writer: TableWriter? = nil,
+    wallClock: WallClock = .system,
     makeDeviceID: @escaping @Sendable () -> DeviceID = DeviceID.random
   ) async throws(StoreError) -> ReplicaStore {
     struct MemoryTokenStorage: TokenStorage {
       func load() -> [UInt8]? { nil }
       func store(_ bytes: [UInt8]) {}
     }
+    let tables = try MirroredTables(tables, writing: writer, schema: schema)
     return try await ReplicaStore {
       let parts = ScopeParts(
         name: Array("main".utf8), patching: Patching(), schema: schema,
-        wallClock: wallClock, tokenStorage: MemoryTokenStorage(),
-        makeDeviceID: makeDeviceID)
+        tables: tables, wallClock: wallClock,
+        tokenStorage: MemoryTokenStorage(), makeDeviceID: makeDeviceID)
       let file = try StoreFile()
       return try StoredScope(
         parts, on: file.connection, in: file, recovering: nil)
@@ -124,7 +137,7 @@ public actor ReplicaStore {
       throw StoreError(opening: error)
     }
     self.queue = queue
-    observers = scope.observers
+    (observers, tables) = (scope.observers, scope.parts.tables.tables)
   }
 
   /// Reads or changes a setting of the connection, for tests.
@@ -168,60 +181,12 @@ public actor ReplicaStore {
     try scope.update { try $0.save(undoable: name, body) }
   }
 
-  /// Saves edits and writes tables of the app in one transaction.
-  ///
-  /// The tables are in the file of the store.
-  ///
-  ///     try await store.save(writing: { connection, changes in
-  ///       for note in changes.changes(to: Note.self) {
-  ///         try connection.run(
-  ///           "REPLACE INTO search VALUES ($1, $2)", .text(note.key),
-  ///           note.new?.title.map { .text($0) } ?? .null)
-  ///       }
-  ///     }) { $0[Note.self, "1"].title = "Milk" }
-  ///
-  /// - Parameters:
-  ///   - name: The name that the Undo menu shows for the save, or `nil`, the
-  ///     default, if ``undo()`` must not undo it.
-  ///   - tables: A closure that receives the changes of the save and runs
-  ///     statements. The statements must not end the transaction, change its
-  ///     durability, or change the tables of the store. Such a statement throws
-  ///     an `SQLError` with the code `misused`.
-  ///   - body: A closure that edits records.
-  /// - Returns: The value that `body` returns, and the report of the save.
-  /// - Throws: The error that `tables` or `body` throws, `SaveError` or
-  ///   ``StoreError``. If an error is thrown, the store is unchanged.
-  @discardableResult
-  public func save<Value: Sendable>(
-    undoable name: String? = nil,
-    writing tables: @Sendable (any SQLConnection, RecordChanges) throws -> Void,
-    _ body: @Sendable (Transaction) throws -> Value
-  ) throws -> (value: Value, report: SaveReport) {
-    try withReplica(writing: tables) { try $0.save(undoable: name, body) }
-  }
-
   /// Joins a delta and writes the changes to disk.
   ///
   /// - Throws: ``StoreError``. If an error is thrown, the store is unchanged.
   @discardableResult
   public func apply(_ delta: Delta) throws -> MergeReport {
     try scope.update { $0.apply(delta) }
-  }
-
-  /// Joins a delta and writes tables of the app in one transaction.
-  ///
-  /// - Parameters:
-  ///   - delta: The delta.
-  ///   - tables: A closure that receives the changes of the delta and runs
-  ///     statements, as in ``save(undoable:writing:_:)``.
-  /// - Throws: The error that `tables` throws, or ``StoreError``. If an error
-  ///   is thrown, the store is unchanged.
-  @discardableResult
-  public func apply(
-    _ delta: Delta,
-    writing tables: @Sendable (any SQLConnection, RecordChanges) throws -> Void
-  ) throws -> MergeReport {
-    try withReplica(writing: tables) { $0.apply(delta) }
   }
 
   /// Decodes and joins a delta, and writes the changes to disk.
@@ -239,7 +204,7 @@ public actor ReplicaStore {
   ///
   ///     try await store.withReplica { try $0.purgeDeletedRecords() }
   ///
-  /// Use this method to commit drafts, enroll or retire a device, record a
+  /// Use this method to commit several drafts, enroll or retire a device, record a
   /// version, purge, fold or import rows. To read, use ``read(_:)``.
   ///
   /// If `body` creates a delta, send it after the call returns. If a call
@@ -256,29 +221,6 @@ public actor ReplicaStore {
     _ body: @Sendable (Replica) throws -> Value
   ) throws -> Value {
     try scope.update(body)
-  }
-
-  /// Changes the replica and writes tables of the app in one transaction.
-  ///
-  /// - Parameters:
-  ///   - tables: A closure that receives the changes and runs statements, as in
-  ///     ``save(undoable:writing:_:)``.
-  ///   - body: A closure that changes the replica.
-  /// - Returns: The value that `body` returns.
-  /// - Throws: The error that `tables` or `body` throws, or ``StoreError``.
-  ///   ``withReplica(_:)`` describes the effect of an error.
-  @discardableResult
-  public func withReplica<Value: Sendable>(
-    writing tables: @Sendable (any SQLConnection, RecordChanges) throws -> Void,
-    _ body: @Sendable (Replica) throws -> Value
-  ) throws -> Value {
-    try scope.update(
-      writing: { changes in
-        guard let connection = scope.file?.connection else { return }
-        try connection.restricted(protecting: Set(Tables.names)) {
-          try tables(connection, changes)
-        }
-      }, body)
   }
 
   /// Returns the delta that a replica at `basis` lacks.

@@ -78,6 +78,14 @@ public enum StoreError: Error, Hashable, Sendable {
   case tokenNotStored(String)
   /// The scope is deleted, but its restore token could not be removed.
   case tokenNotRemoved(String)
+  /// A ``RecordTable`` has a name that cannot be used.
+  ///
+  /// The store was not opened, and nothing has changed.
+  case invalidTable(String, reason: String)
+  /// An index or a trigger of the app, or its closure, prevented a change.
+  ///
+  /// The call changed no data.
+  case tablesNotWritten(String)
   /// The file could not be copied.
   case notCopied(SQLError)
   /// The store is closed, and the call changed no data.
@@ -174,6 +182,13 @@ extension StoreError: CustomStringConvertible {
       "The scope is deleted, but its restore token could not be removed "
         + "(\(why)), so opening the scope reports it as missing. Call "
         + "`deleteScope()` again."
+    case .invalidTable(let name, let reason):
+      "The table \"\(name)\" could not be created because \(reason). Declare the "
+        + "`RecordTable` with another name."
+    case .tablesNotWritten(let why):
+      "Tables next to the records could not be written, and nothing has changed "
+        + "(\(why)). Drop the unique index or the trigger that fails, or change "
+        + "the closure `writing`."
     case .notCopied(let error):
       "The store could not be copied (\(error)). \(error.advice)"
     case .closed: "The store is closed. Open it again."

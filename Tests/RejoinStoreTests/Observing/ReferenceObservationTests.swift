@@ -17,11 +17,13 @@ import Testing
     let near = toMany("near", Shelf.self)
   }
 
-  private struct Refused: Error {}
+  private let writer = SwitchedWriter()
 
-  private func store() async throws -> ReplicaStore {
+  private func store(
+    writing writer: TableWriter? = nil
+  ) async throws -> ReplicaStore {
     try await ReplicaStore(
-      at: path, schema: [Shelf.self, Jar.self],
+      at: path, schema: [Shelf.self, Jar.self], writing: writer,
       wallClock: ManualClock().wallClock, token: tokenStorage,
       makeDeviceID: { DeviceID(1) })
   }
@@ -96,18 +98,18 @@ import Testing
   }
 
   @Test func refusedChangeLeavesReferences() async throws {
-    let store = try await store()
+    let store = try await store(writing: writer.write)
     try await store.save { $0[Jar.self, "1"].shelf = Reference("top") }
     var changes = await store.changes.makeAsyncIterator()
     _ = try await changes.next()
+    writer.refuse()
     await #expect(throws: Refused.self) {
-      try await store.save(
-        writing: { _, _ in throw Refused() },
-        { transaction in
-          transaction[Jar.self, "1"].shelf = Reference("low")
-          transaction[Jar.self, "2"].shelf = Reference("top")
-        })
+      try await store.save { transaction in
+        transaction[Jar.self, "1"].shelf = Reference("low")
+        transaction[Jar.self, "2"].shelf = Reference("top")
+      }
     }
+    writer.current = nil
     try await store.save { $0[Shelf.self, "top"].name = "Top" }
     #expect(try await jars(&changes).map(\.key) == ["1"])
   }
@@ -130,22 +132,22 @@ import Testing
   }
 
   @Test func failedSaveLeavesReferencesKnown() async throws {
-    let store = try await store()
+    let store = try await store(writing: writer.write)
     var changes = await store.changes.makeAsyncIterator()
     _ = try await changes.next()
     try await store.save { $0[Jar.self, "1"].shelf = Reference("top") }
     _ = try await jars(&changes)
+    writer.refuse()
     for isWritten in [false, true] {
       await #expect(throws: Refused.self) {
-        try await store.save(writing: { _, _ in
-          if isWritten { throw Refused() }
-        }) {
+        try await store.save {
           $0[Jar.self, "1"].shelf = Reference("bottom")
           $0[Jar.self, "2"].shelf = Reference("top")
           if !isWritten { throw Refused() }
         }
       }
     }
+    writer.current = nil
     try await store.save { $0[Shelf.self, "bottom"].name = "Bottom" }
     #expect(try await jars(&changes).isEmpty)
     try await store.save { $0[Shelf.self, "top"].name = "Top" }
@@ -165,7 +167,7 @@ import Testing
     let stays = observe("stays")
     for number in 0..<1000 {
       _ = observe("\(number)")
-      observers.update(&index, of: replica)
+      observers.update(&index, of: replica, observingAll: false)
     }
     #expect(try #require(index?.observed).count < 100)
     #expect(index?.observed?.contains(RecordID("Jar", "stays")) == true)

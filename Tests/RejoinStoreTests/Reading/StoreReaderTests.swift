@@ -10,9 +10,11 @@ import Testing
 /// Readers of a scope that a store of the same process writes.
 @Suite final class StoreReaderTests: StoreSuite {
   private func openStore(
-    scope: String = "main", schema: Schema = [Note.self]
+    scope: String = "main", schema: Schema = [Note.self],
+    writing writer: TableWriter? = nil
   ) async throws -> ReplicaStore {
-    try await ReplicaStore(at: path, scope: scope, schema: schema)
+    try await ReplicaStore(
+      at: path, scope: scope, schema: schema, writing: writer)
   }
 
   private func openReader(
@@ -121,7 +123,8 @@ import Testing
 
   /// The records of a delta are written, and the transaction is still open.
   @Test func readerDoesNotWaitForApply() async throws {
-    let store = try await openStore()
+    let writer = SwitchedWriter()
+    let store = try await openStore(writing: writer.write)
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     let other = Replica(
       device: DeviceID(9), schema: [Note.self],
@@ -130,7 +133,7 @@ import Testing
       for i in 0..<100_000 { transaction[Note.self, "\(i)"].title = "Bread" }
     }
     let path = path
-    try await store.apply(#require(other.delta())) { _, _ in
+    writer.current = { _, _ in
       let shown = try StoreReader.read(
         Array("main".utf8), of: DurableFile(path: path), [Note.self]
       ) { view in
@@ -138,6 +141,7 @@ import Testing
       }
       #expect(shown == (1, 1))
     }
+    try await store.apply(#require(other.delta()))
     let count = try await store.reader().read { $0.recordCount(of: Note.self) }
     #expect(count == 100_000)
   }

@@ -8,9 +8,12 @@ import Testing
 
 /// The app's own statements in the transaction of a change.
 @Suite final class StatementTests: StoreSuite {
+  private let writer = SwitchedWriter()
+
   private func store() async throws -> ReplicaStore {
     let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: ManualClock().wallClock)
+      at: path, schema: [Note.self], writing: writer.write,
+      wallClock: ManualClock().wallClock)
     try SQLiteConnection(opening: path).run(
       "CREATE TABLE IF NOT EXISTS search (key TEXT PRIMARY KEY, title TEXT)")
     return store
@@ -112,12 +115,14 @@ import Testing
     let store = try await store()
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     // The store itself ran some of these statements.
-    try await store.save(writing: { connection, changes in
+    writer.current = { connection, changes in
       let error = #expect(throws: SQLError.self) { try connection.run(sql) }
       #expect(error?.code == .misused)
       #expect(error?.message.contains(sql) == true)
       try StatementTests.index(connection, changes)
-    }) { $0[Note.self, "1"].title = "Bread" }
+    }
+    try await store.save { $0[Note.self, "1"].title = "Bread" }
+    writer.current = nil
     #expect(try rows() == ["1": "Bread"])
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Bread")
     try await store.close()
@@ -128,19 +133,18 @@ import Testing
   /// If SQLite ends a transaction, the store must not write outside of it.
   @Test func endedTransactionUndoesSave() async throws {
     let store = try await store()
-    try await store.save(writing: StatementTests.index) {
-      $0[Note.self, "1"].title = "Milk"
+    writer.current = StatementTests.index
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    writer.current = { connection, _ in
+      try? connection.run("INSERT OR ROLLBACK INTO search VALUES ('1', '')")
     }
     await #expect(throws: StoreError.self) {
-      try await store.save(writing: { connection, _ in
-        try? connection.run("INSERT OR ROLLBACK INTO search VALUES ('1', '')")
-      }) { $0[Note.self, "1"].title = "Bread" }
+      try await store.save { $0[Note.self, "1"].title = "Bread" }
     }
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
     #expect(try rows() == ["1": "Milk"])
-    try await store.save(writing: StatementTests.index) {
-      $0[Note.self, "1"].title = "Bread"
-    }
+    writer.current = StatementTests.index
+    try await store.save { $0[Note.self, "1"].title = "Bread" }
     #expect(try rows() == ["1": "Bread"])
   }
 
@@ -151,9 +155,10 @@ import Testing
     try SQLiteConnection(opening: path).run("CREATE TABLE rejoin_ours (a)")
     let again = try await store()
     #expect(await again.read { $0[Note.self, "1"]?.title } == "Milk")
-    try await again.save(writing: { connection, _ in
+    writer.current = { connection, _ in
       try connection.run("INSERT INTO rejoinder VALUES (1)")
-    }) { $0[Note.self, "1"].title = "Bread" }
+    }
+    try await again.save { $0[Note.self, "1"].title = "Bread" }
   }
 
   @Test func connectionKeepsFewStatements() throws {
@@ -197,28 +202,27 @@ import Testing
       transaction[Note.self, "1"].title = "Milk"
       transaction[Note.self, "2"].title = "Bread"
     }
-    try await store.apply(
-      #require(peer.delta()), writing: StatementTests.index)
+    writer.current = StatementTests.index
+    try await store.apply(#require(peer.delta()))
     #expect(try rows() == ["1": "Milk", "2": "Bread"])
-    try await store.withReplica(writing: StatementTests.index) { replica in
+    try await store.withReplica { replica in
       _ = try replica.save { $0[Note.self, "1"].delete() }
     }
     #expect(try rows() == ["2": "Bread"])
     // The record and the table are written together or not at all.
-    struct Refused: Error {}
     let before = peer.version
     try peer.save { $0[Note.self, "2"].title = "Butter" }
     let delta = try #require(peer.delta(since: before))
-    await #expect(throws: Refused.self) {
-      try await store.apply(delta) { connection, changes in
-        try StatementTests.index(connection, changes)
-        #expect(changes.changes(to: Note.self).map(\.old?.title) == ["Bread"])
-        throw Refused()
-      }
+    writer.current = { connection, changes in
+      try StatementTests.index(connection, changes)
+      #expect(changes.changes(to: Note.self).map(\.old?.title) == ["Bread"])
+      throw Refused()
     }
+    await #expect(throws: Refused.self) { try await store.apply(delta) }
     #expect(try rows() == ["2": "Bread"])
     #expect(await store.read { $0[Note.self, "2"]?.title } == "Bread")
-    try await store.apply(delta, writing: StatementTests.index)
+    writer.current = StatementTests.index
+    try await store.apply(delta)
     #expect(try rows() == ["2": "Butter"])
   }
 
@@ -253,12 +257,9 @@ import Testing
           "INSERT INTO text VALUES ($1, $2)", .text(change.key), .text(title))
       }
     }
-    try await store.save(writing: index) {
-      $0[Note.self, "1"].title = "fresh milk"
-    }
-    try await store.save(writing: index) {
-      $0[Note.self, "1"].title = "cold milk"
-    }
+    writer.current = index
+    try await store.save { $0[Note.self, "1"].title = "fresh milk" }
+    try await store.save { $0[Note.self, "1"].title = "cold milk" }
     let connection = try SQLiteConnection(opening: path)
     func count(_ word: String) throws -> Int64? {
       try connection.integer(
@@ -270,14 +271,14 @@ import Testing
 
   @Test func statementAfterEndedTransactionIsRefused() async throws {
     let store = try await store()
-    try await store.save(writing: StatementTests.index) {
-      $0[Note.self, "1"].title = "Milk"
+    writer.current = StatementTests.index
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    writer.current = { connection, _ in
+      try? connection.run("INSERT OR ROLLBACK INTO search VALUES ('1', '')")
+      try connection.run("INSERT INTO search VALUES ('2', 'alone')")
     }
     await #expect(throws: SQLError.self) {
-      try await store.save(writing: { connection, _ in
-        try? connection.run("INSERT OR ROLLBACK INTO search VALUES ('1', '')")
-        try connection.run("INSERT INTO search VALUES ('2', 'alone')")
-      }) { $0[Note.self, "1"].title = "Bread" }
+      try await store.save { $0[Note.self, "1"].title = "Bread" }
     }
     #expect(try rows() == ["1": "Milk"])
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
@@ -285,7 +286,7 @@ import Testing
 
   @Test func temporaryTableCannotHideStoreTable() async throws {
     let store = try await store()
-    try await store.save(writing: { connection, _ in
+    writer.current = { connection, _ in
       try connection.run("CREATE TEMP TABLE x (a)")
       #expect(throws: SQLError.self) {
         try connection.run("ALTER TABLE x RENAME TO rejoin_record")
@@ -293,7 +294,8 @@ import Testing
       #expect(throws: SQLError.self) {
         try connection.run("CREATE TEMP TABLE rejoin_record (a)")
       }
-    }) { $0[Note.self, "1"].title = "Milk" }
+    }
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
   }
 
   @Test func textsWithDifferentBytesAreDifferentStatements() throws {

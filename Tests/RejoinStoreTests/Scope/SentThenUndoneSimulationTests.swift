@@ -29,8 +29,6 @@ import _RejoinVerification
   }
 }
 
-private struct Refused: Error {}
-
 /// A store in memory whose writes fail on request.
 private final class FailingStore {
   let number: UInt64

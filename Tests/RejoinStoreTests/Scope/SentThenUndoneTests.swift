@@ -11,8 +11,6 @@ import Testing
 /// The peer has saves that the store lacks. No later save of the store must use
 /// the numbers of these saves.
 @Suite final class SentThenUndoneTests: StoreSuite {
-  private struct Refused: Error {}
-
   private let peer = Replica(
     device: DeviceID(8), schema: [Note.self],
     wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(9) })
@@ -20,6 +18,7 @@ import Testing
   /// The devices of the store: each new one has the next number.
   private var devices = (1 as UInt64)...
   private var failing: Set<String> = []
+  private let writer = SwitchedWriter()
   /// Whether the transaction in progress writes.
   private var isWriting = false
 
@@ -33,7 +32,7 @@ import Testing
     }
     try connection.run("PRAGMA journal_mode = WAL")
     return try StoredScope(
-      "main", on: connection, schema: [Note.self],
+      "main", on: connection, schema: [Note.self], writing: writer.write,
       wallClock: ManualClock().wallClock, token: tokenStorage,
       makeDeviceID: { [unowned self] in
         defer { devices = (devices.lowerBound + 1)... }
@@ -109,9 +108,9 @@ import Testing
   @Test func appTablesThrow() throws {
     let store = try open()
     try store.write("first")
-    #expect(throws: Refused.self) {
-      try store.update(writing: { _ in throw Refused() }, saveAndSend)
-    }
+    writer.refuse()
+    #expect(throws: Refused.self) { try store.update(saveAndSend) }
+    writer.current = nil
     try expectNewDevice(store)
   }
 

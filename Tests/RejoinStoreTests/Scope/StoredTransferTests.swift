@@ -8,10 +8,10 @@ import Testing
 /// Transfers in parts between stores, which are closed in between.
 @Suite final class StoredTransferTests: StoreSuite {
   private func store(
-    _ name: String, _ device: UInt64
+    _ name: String, _ device: UInt64, writing writer: TableWriter? = nil
   ) async throws -> ReplicaStore {
     try await ReplicaStore(
-      at: folder.file(name), schema: [Note.self],
+      at: folder.file(name), schema: [Note.self], writing: writer,
       wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(device) })
   }
 
@@ -47,17 +47,16 @@ import Testing
 
   /// One transaction writes the records and the prefix.
   @Test func uncommittedPartLeavesNoPrefix() async throws {
-    struct Failure: Error {}
+    let writer = SwitchedWriter()
     let phone = try await store("phone.sqlite", 1)
     try await phone.save { transaction in
       for key in ["1", "2"] { transaction[Note.self, key].title = key }
     }
-    let tablet = try await store("tablet.sqlite", 2)
+    let tablet = try await store("tablet.sqlite", 2, writing: writer.write)
     let basis = await tablet.version
     let part = try #require(try await phone.delta(since: basis, byteLimit: 1))
-    await #expect(throws: Failure.self) {
-      try await tablet.apply(part) { _, _ in throw Failure() }
-    }
+    writer.refuse()
+    await #expect(throws: Refused.self) { try await tablet.apply(part) }
     #expect(await tablet.version == basis)
     let again = try await store("tablet.sqlite", 2)
     #expect(await again.version == basis)

@@ -132,7 +132,6 @@ import Testing
     }
     try rename("Milk")
     let before = scope.replica.undoHistory
-    struct Refused: Error {}
     #expect(throws: Refused.self) {
       try scope.update { replica in
         try replica.undo()
@@ -313,7 +312,6 @@ import Testing
   }
 
   @Test func deltaBeforeErrorStoresToken() throws {
-    struct Refused: Error {}
     let store = try open(path, token: tokenStorage)
     try store.write("Milk")
     let token = tokenStorage.bytes

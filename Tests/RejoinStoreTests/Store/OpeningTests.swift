@@ -303,21 +303,20 @@ import Testing
   }
 
   @Test func undoneChangeDoesNotChangeDevice() throws {
-    struct Refused: Error {}
     let store = try open(path, token: tokenStorage)
     try store.write("Milk")
     try folder.copy("notes.sqlite", to: "clone.sqlite")
     let own = TestTokenStorage()
     own.bytes = tokenStorage.bytes
-    let clone = try open(folder.file("clone.sqlite"), token: own, as: 5)
+    let writer = SwitchedWriter()
+    let clone = try open(
+      folder.file("clone.sqlite"), writing: writer.write, token: own, as: 5)
     try store.write("Bread")
     let sent = try #require(try store.export { $0.delta() })
     try clone.update { _ = $0.apply(sent) }
-    #expect(throws: Refused.self) {
-      try clone.update(writing: { _ in throw Refused() }) {
-        _ = try $0.save { $0[Note.self, "1"].title = "lost" }
-      }
-    }
+    writer.refuse()
+    #expect(throws: Refused.self) { try clone.write("lost") }
+    writer.current = nil
     #expect(clone.replica.device == DeviceID(1))
     #expect(clone.replica.deviceChange == nil)
     try clone.write("kept")

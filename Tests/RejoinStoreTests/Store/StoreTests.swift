@@ -147,7 +147,6 @@ import Testing
   }
 
   @Test func throwingUpdateChangesNothing() throws {
-    struct Refused: Error {}
     let store = try open(path, token: tokenStorage)
     try store.write("before")
     let before = store.bytes
@@ -166,10 +165,10 @@ import Testing
 
   /// The number of reads does not depend on other records.
   @Test func failedChangeReadsOnlyChangedRows() throws {
-    struct Refused: Error {}
     let connection = CountingConnection(try SQLiteConnection(opening: path))
+    let writer = SwitchedWriter()
     let store = try StoredScope(
-      "main", on: connection, schema: [Note.self],
+      "main", on: connection, schema: [Note.self], writing: writer.write,
       wallClock: ManualClock().wallClock, token: tokenStorage,
       makeDeviceID: { DeviceID(1) })
     try store.update { replica in
@@ -184,9 +183,9 @@ import Testing
       _ change: (Replica) throws -> Void
     ) throws {
       connection.rows = 0
-      #expect(throws: Refused.self) {
-        try store.update(writing: { _ in throw Refused() }, change)
-      }
+      writer.refuse()
+      #expect(throws: Refused.self) { try store.update(change) }
+      writer.current = nil
       #expect(store.bytes == before)
       #expect(connection.rows < 20)
     }
@@ -256,8 +255,9 @@ import Testing
   }
 
   @Test func appTablesAreWrittenOnlyWithSave() async throws {
-    struct Refused: Error {}
-    let store = try await ReplicaStore(at: path, schema: [Note.self])
+    let writer = SwitchedWriter()
+    let store = try await ReplicaStore(
+      at: path, schema: [Note.self], writing: writer.write)
     let other = try SQLiteConnection(opening: path)
     try other.run("CREATE TABLE search (title BLOB UNIQUE)")
     @Sendable func index(
@@ -269,25 +269,26 @@ import Testing
       try other.integer("SELECT count(*) FROM search")
     }
     // First the edits fail, then the tables, before and after a statement.
+    writer.current = index
     await #expect(throws: Refused.self) {
-      try await store.save(writing: index) { transaction in
+      try await store.save { transaction in
         transaction[Note.self, "1"].title = "Milk"
         throw Refused()
       }
     }
+    writer.current = { connection, changes in
+      try index(connection, changes)
+      throw Refused()
+    }
     await #expect(throws: Refused.self) {
-      try await store.save(writing: { connection, changes in
-        try index(connection, changes)
-        throw Refused()
-      }) { $0[Note.self, "1"].title = "Milk" }
+      try await store.save { $0[Note.self, "1"].title = "Milk" }
     }
     #expect(try rows() == 0)
     #expect(await store.read { $0[Note.self, "1"] } == nil)
-    try await store.save(writing: index) { $0[Note.self, "1"].title = "Milk" }
+    writer.current = index
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
     await #expect(throws: SQLError.self) {
-      try await store.save(writing: index) {
-        $0[Note.self, "1"].title = "Bread"
-      }
+      try await store.save { $0[Note.self, "1"].title = "Bread" }
     }
     #expect(try rows() == 1)
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")

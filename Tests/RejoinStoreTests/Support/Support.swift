@@ -32,6 +32,21 @@ final class TestTokenStorage: TokenStorage, @unchecked Sendable {
   }
 }
 
+/// A writer of tables that a test can replace.
+final class SwitchedWriter: @unchecked Sendable {
+  // Each test uses its writer on one thread at a time.
+  var current: TableWriter?
+
+  init(_ current: TableWriter? = nil) { self.current = current }
+
+  var write: TableWriter { { try self.current?($0, $1) } }
+
+  /// Makes each change throw an error.
+  func refuse() { current = { _, _ in throw Refused() } }
+}
+
+struct Refused: Error {}
+
 /// A folder that is removed with the last reference.
 final class Folder {
   let path: String
@@ -135,15 +150,16 @@ final class CountingConnection: SQLConnection {
 /// Opens a scope of a file as ``ReplicaStore`` does, for one thread.
 func open(
   _ path: String, _ mode: SQLiteConnection.Mode = .writing,
-  scope: String = "main", token: any TokenStorage = TestTokenStorage(),
-  as device: UInt64 = 1
+  scope: String = "main", tables: [RecordTable] = [],
+  writing writer: TableWriter? = nil,
+  token: any TokenStorage = TestTokenStorage(), as device: UInt64 = 1
 ) throws -> StoredScope {
   let connection = try SQLiteConnection(opening: path, mode, timeout: .zero)
   try connection.run("PRAGMA journal_mode = WAL")
   return try StoredScope(
-    scope, on: connection, schema: [Note.self],
-    wallClock: ManualClock().wallClock,
-    token: token, makeDeviceID: { DeviceID(device) })
+    scope, on: connection, schema: [Note.self], tables: tables,
+    writing: writer, wallClock: ManualClock().wallClock, token: token,
+    makeDeviceID: { DeviceID(device) })
 }
 
 extension StoredScope {
