@@ -36,7 +36,9 @@ let package = Package(
     .target(name: "RejoinSQL"),
     .target(
       name: "RejoinStore",
-      dependencies: ["Rejoin", "RejoinFoundation", "RejoinSQL"]),
+      dependencies: [
+        "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinSQL",
+      ]),
     .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .target(
       name: "_RejoinVerification",
@@ -70,7 +72,7 @@ let package = Package(
       name: "StoreWriter",
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore",
-        "RejoinTesting",
+        "RejoinTesting", "_RejoinVerification",
       ],
       path: "Tests/Programs/StoreWriter"),
     // Cuts the power in what it has done.
@@ -78,7 +80,7 @@ let package = Package(
       name: "PowerCuts",
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore",
-        "RejoinTesting",
+        "RejoinTesting", "_RejoinVerification",
       ],
       path: "Tests/Programs/PowerCuts"),
     .executableTarget(

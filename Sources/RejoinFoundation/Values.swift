@@ -6,6 +6,12 @@ public import Rejoin
 extension Date: FieldValue {
   /// The moment, rounded to microseconds since 1970.
   ///
+  /// A date that you read from a field equals the one that you wrote only within a
+  /// microsecond, because `Date` has more digits. Two reads of one value are equal.
+  /// To compare a date with a field, compare their stored forms:
+  ///
+  ///     note.due?.fieldValue == date.fieldValue
+  ///
   /// A date more than about 292,000 years away does not fit into 64 bits and
   /// becomes the nearest date that fits.
   public var fieldValue: Value {

@@ -177,11 +177,7 @@ extension ReplicaView {
   ///
   ///     var draft = await store.read { $0.draft(of: Item.self, key: "milk") }
   ///     draft.amount = 2
-  ///     draft = try await store.withReplica { [draft] replica in
-  ///       var draft = draft
-  ///       try EditingContext(replica).commit(&draft)
-  ///       return draft
-  ///     }
+  ///     try await store.commit(draft, under: .merge)
   ///
   /// Editing the draft of a record that does not exist inserts it.
   public func draft<E: Entity>(
