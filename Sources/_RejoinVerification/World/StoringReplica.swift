@@ -97,6 +97,7 @@ public struct StoringReplica: TestedReplica {
   ) throws(ScriptMismatch) {
     try library.checkListing(records, pages: pages, named: name)
     try shelf.observer.check(named: name)
+    try shelf.checkDerived(named: name) { library.reading(of: $0) }
     try shelf.checkSnapshots(named: name)
     try shelf.writeToken()
     let (rows, memory) = (try shelf.rows(of: name), library.storedBytes)
@@ -242,6 +243,7 @@ private final class Shelf {
   private let connection: FailingConnection
   private(set) var scope: StoredScope
   private(set) var observer: ObserverMirror
+  private var derived: DerivedMirror
   /// The device at the last check, whose token is written.
   private var lastDevice: DeviceID?
 
@@ -266,14 +268,16 @@ private final class Shelf {
         SQLiteConnection(opening: ":memory:"))
       scope = try StoredScope(
         "main", on: connection, from: state, patching: .forTesting,
-        schema: schema,
-        wallClock: hand.wallClock, token: tokenStorage,
+        schema: schema, tables: DerivedMirror.tables(of: schema),
+        writing: DerivedMirror.writer, wallClock: hand.wallClock,
+        token: tokenStorage,
         makeDeviceID: makeDeviceID)
       scope.replica.sendFragments()
       scope.replica.undoHistory = history
       try scope.update { _ in }
       lastDevice = scope.replica.device
       observer = ObserverMirror(of: scope)
+      derived = DerivedMirror(of: scope)
     } catch { preconditionFailure("no store can be made: \(error)") }
     connection.fails = true
   }
@@ -289,11 +293,14 @@ private final class Shelf {
       scope = try withoutFailures {
         try StoredScope(
           "main", on: connection, patching: .forTesting, schema: schema,
-          wallClock: hand.wallClock, token: tokenStorage,
+          tables: DerivedMirror.tables(of: schema),
+          writing: DerivedMirror.writer, wallClock: hand.wallClock,
+          token: tokenStorage,
           makeDeviceID: makeDeviceID)
       }
       scope.replica.sendFragments()
       observer = ObserverMirror(of: scope)
+      derived = DerivedMirror(of: scope)
     } catch { preconditionFailure("the store cannot be opened: \(error)") }
   }
 
@@ -307,6 +314,15 @@ private final class Shelf {
     do { try withoutFailures { try scope.update { _ in } } } catch {
       throw ScriptMismatch("the token cannot be written: \(error)")
     }
+  }
+
+  /// Compares tables and lists with the records.
+  func checkDerived(
+    named name: String, reading: (FieldLocation) -> FieldReading
+  ) throws(ScriptMismatch) {
+    connection.fails = false
+    defer { connection.fails = true }
+    try derived.check(connection, named: name, reading: reading)
   }
 
   /// Compares snapshots of the rows with the replica.

@@ -36,7 +36,7 @@ struct NotesApp: App {
 
 @MainActor @Observable
 final class Notebook {
-  private(set) var notes: [TypedRecord<Note>] = []
+  let notes: RecordList<Note>
   private(set) var conflicts: [FieldLocation] = []
   private(set) var undoName: String?
   private(set) var redoName: String?
@@ -45,26 +45,14 @@ final class Notebook {
   @ObservationIgnored private let store: ReplicaStore
   @ObservationIgnored private var lastRefresh = 0
 
-  init(_ store: ReplicaStore) { self.store = store }
+  init(_ store: ReplicaStore) {
+    self.store = store
+    notes = RecordList(store, of: Note.self, sortedBy: \.title)
+  }
 
   func follow() async {
-    var records: [String: TypedRecord<Note>] = [:]
     do {
-      for try await update in await store.changes {
-        switch update {
-        case .recordIDs:
-          let all = await store.read { $0.records(of: Note.self) }
-          for note in all { records[note.id] = note }
-        case .changes(let changes):
-          for change in changes.changes(to: Note.self) {
-            records[change.key] = change.new
-          }
-        }
-        notes = records.values.sorted {
-          ($0.title ?? "", $0.id) < ($1.title ?? "", $1.id)
-        }
-        await refresh()
-      }
+      for try await _ in await store.changes { await refresh() }
     } catch { failure = "\(error)" }
   }
 
@@ -87,7 +75,7 @@ struct NoteList: View {
       List {
         if let failure = notebook.failure { Text(failure) }
         conflictRow
-        ForEach(notebook.notes) { note in
+        ForEach(notebook.notes.elements) { note in
           Button(note.title ?? "No title") { open(note.id) }
         }
       }
@@ -130,11 +118,7 @@ extension Notebook {
 
   func save(_ draft: RecordDraft<Note>) async {
     await perform {
-      try await store.withReplica { replica in
-        var draft = draft
-        let context = EditingContext(replica, mergePolicy: .merge)
-        try context.commit(&draft, undoable: "Edit Note")
-      }
+      try await store.commit(draft, under: .merge, undoable: "Edit Note")
     }
   }
 

@@ -2,6 +2,7 @@
 
 import RejoinSQL
 import RejoinStore
+import _RejoinVerification
 
 /// Opens the store after a power cut, and lists its faults.
 struct Inspector {
@@ -36,6 +37,12 @@ struct Inspector {
     }
     do {
       let snapshot = try await snapshot()
+      if snapshot != nil,
+        let fault = try NotesTable.fault(
+          on: SQLiteConnection(opening: path, .reading))
+      {
+        faults.append(fault)
+      }
       faults += try await openingFaults(last, next, sent)
       faults += try await readingFaults(snapshot)
       let summary = try StoreSummary(

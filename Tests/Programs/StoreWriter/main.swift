@@ -25,6 +25,7 @@
 import RejoinSQL
 import RejoinStore
 import RejoinTesting
+import _RejoinVerification
 
 private struct Note: Entity {
   let saves = counter("saves")
@@ -76,7 +77,9 @@ private struct Writer {
   }
 
   private static func open(_ path: String) async throws -> ReplicaStore {
-    try await ReplicaStore(at: path, schema: [Note.self])
+    try await ReplicaStore(
+      at: path, schema: [Note.self],
+      tables: [NotesTable.declared(\Note.title, \Note.saves)])
   }
 
   /// Makes SQLite copy the log into the file often and truncate it.

@@ -72,6 +72,9 @@ import _RejoinVerification
         }
         last = n
       }
+      let file = try SQLiteConnection(opening: folder.file("store.sqlite"))
+      let fault = try NotesTable.fault(on: file)
+      #expect(fault == nil, "kill \(i): \(fault ?? "")")
     }
     print(
       "kills: \(Self.count), \(openings) openings, \(claims) late claims, "

@@ -66,34 +66,26 @@ struct SecondItem: Item {
   }
 }
 
-/// The list on the screen, which follows the store.
-actor Screen<I: Item> {
-  private(set) var items: [String: TypedRecord<I>] = [:]
-
-  func follow(_ store: ReplicaStore) async throws {
-    for try await update in await store.changes {
-      switch update {
-      case .recordIDs:
-        for item in await store.read({ $0.records(of: I.self) }) {
-          items[item.id] = item
-        }
-      case .changes(let changes):
-        changes.changes(to: I.self).forEach { items[$0.key] = $0.new }
-      }
-    }
-  }
-}
-
 struct Grocery<I: Item> {
   let store: ReplicaStore
   let session: HubSession
   /// A file with a line for each acknowledged edit.
   let log: FileHandle
+  let folder: String
+  let device: String
 
   init(_ folder: String, device: String) async throws {
+    (self.folder, self.device) = (folder, device)
     store = try await ReplicaStore(
       at: "\(folder)/\(device).sqlite",
-      schema: [Member.self, ShoppingList.self, I.self])
+      schema: [Member.self, ShoppingList.self, I.self],
+      tables: [
+        RecordTable(of: I.self, "items") {
+          $0.column("title", \.title)
+          $0.column("amount", \.amount)
+          $0.column("list", \.list)
+        }
+      ])
     let hub = try await Hub(connections: 1) {
       try SQLiteConnection(opening: "\(folder)/hub.sqlite")
     }
@@ -125,11 +117,7 @@ struct Grocery<I: Item> {
   }
 
   func commit(_ form: RecordDraft<I>, named name: String) async throws {
-    try await store.withReplica { replica in
-      var form = form
-      let context = EditingContext(replica, mergePolicy: .merge)
-      _ = try context.commit(&form, undoable: name)
-    }
+    try await store.commit(form, under: .merge, undoable: name)
   }
 
   func rename(_ key: String, to title: String) async throws {
@@ -209,9 +197,25 @@ struct Grocery<I: Item> {
     }
   }
 
-  func run(_ verbs: [String]) async throws {
-    let screen = Screen<I>()
-    let follower = Task { try await screen.follow(store) }
+  /// Compares the list on the screen and the table of the file with the records.
+  @MainActor func check(_ list: RecordList<I>, _ path: String) async throws {
+    let items = await store.read { $0.records(of: I.self) }
+    if list.elements != items { fatalError("the list differs from the store") }
+    var rows: [String] = []
+    try SQLiteConnection(opening: path, .reading).run(
+      "SELECT id, title, amount, list FROM items ORDER BY id", []
+    ) { row in
+      rows.append(
+        "\([row.text(0), row.text(1), row.text(3)]) \(row.integer(2))")
+    }
+    let expected = items.map {
+      "\([$0.id, $0.title, $0.list?.key]) \($0.amount)"
+    }
+    if rows != expected { fatalError("the table has \(rows), not \(expected)") }
+  }
+
+  @MainActor func run(_ verbs: [String]) async throws {
+    let list = RecordList(store, of: I.self)
     for verb in verbs {
       let words = verb.split(separator: " ").map(String.init)
       switch words[0] {
@@ -227,13 +231,10 @@ struct Grocery<I: Item> {
       default: fatalError("\(verb) is not a verb")
       }
     }
-    // Closing ends the sequence of changes, after those that are pending.
     try await store.close()
-    _ = await follower.result
-    let items = await store.read { $0.records(of: I.self) }
-    if await screen.items.values.sorted(by: { $0.id < $1.id }) != items {
-      fatalError("the screen differs from the store")
-    }
+    // The list fails after its last change.
+    while list.failure == nil { await Task.yield() }
+    try await check(list, "\(folder)/\(device).sqlite")
   }
 }
 
