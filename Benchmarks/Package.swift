@@ -23,6 +23,7 @@ let package = Package(
         .product(name: "RejoinSQL", package: rejoin),
         .product(name: "RejoinStore", package: rejoin),
         .product(name: "RejoinTesting", package: rejoin),
+        .product(name: "_RejoinVerification", package: rejoin),
       ]),
     // Started by the scripts in Load.
     .executableTarget(

@@ -132,7 +132,7 @@ extension Suite {
     }
   }
 
-  /// Undoes a save because the app's own statement fails.
+  /// Undoes a save because the closure of the app fails.
   private mutating func addFailedSave(_ size: Int) {
     add(
       "W20", "a save of one field that fails, undone", size: size, per: "save"
@@ -141,7 +141,9 @@ extension Suite {
       let file = try StoreFile(fields: scale(size))
       let count = scale(1000)
       let id = RecordID("Item", file.data.ids[0])
-      let store = try file.store()
+      let fails = Flag()
+      let store = try file.store { _, _ in if fails.isSet { throw Refused() } }
+      fails.isSet = true
       return Work(operations: count, expecting: count, setUp: {}) { _ in
         // A store without its file refuses changes.
         defer { withExtendedLifetime(file) {} }
@@ -149,7 +151,7 @@ extension Suite {
           var failures = 0
           for i in 0..<count {
             do {
-              try await store.save(writing: { _, _ in throw Refused() }) {
+              try await store.save {
                 $0.apply(.write(.int(Int64(i))), to: Dataset.keys[0], of: id)
               }
             } catch is Refused { failures += 1 }
@@ -279,6 +281,9 @@ final class Folder: Sendable {
   func file(_ name: String) -> String { "\(path)/\(name)" }
 }
 
+/// A flag that one thread at a time uses.
+final class Flag: @unchecked Sendable { var isSet = false }
+
 /// A store with the records of a dataset.
 struct StoreFile {
   let data: Dataset
@@ -292,10 +297,13 @@ struct StoreFile {
     _ = try blocking { try await !store.apply(delta).hasFaults }
   }
 
-  func store(_ schema: Schema = Dataset.schema) throws -> ReplicaStore {
+  func store(
+    _ schema: Schema = Dataset.schema, tables: [RecordTable] = [],
+    writing writer: TableWriter? = nil
+  ) throws -> ReplicaStore {
     try blocking { [path] in
       try await ReplicaStore(
-        at: path, schema: schema,
+        at: path, schema: schema, tables: tables, writing: writer,
         wallClock: WallClock { 1_750_000_000_000 },
         makeDeviceID: { Dataset.device(7) })
     }

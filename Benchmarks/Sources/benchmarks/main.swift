@@ -39,6 +39,7 @@ func run(_ arguments: Arguments) throws {
   suite.addTransfers()
   suite.addStores()
   suite.addReaders()
+  suite.addLists()
   suite.addHubs()
   suite.addStrategies()
   var runner = Runner(arguments.scale, progress: tell)

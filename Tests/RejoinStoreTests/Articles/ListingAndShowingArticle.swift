@@ -59,6 +59,8 @@ struct Item: Entity {
     #expect(second.map(\.id) == ["milk"])
     #expect(await store.read { $0.recordCount(of: Item.self) } == 2)
 
+    try await checkLists(store)
+
     let members = await store.read { view in
       view[Item.self, "milk"]?.list
         .flatMap { view[ShoppingList.self, $0.key] }?.members
@@ -76,13 +78,12 @@ struct Item: Entity {
     try await store.undo()
     #expect(await store.read { $0[Item.self, "bread"]?.amount } == 1)
 
+    try await checkParents()
+
     let screen = Screen()
     @Sendable func show(_ count: Int) { screen.add("\(count) items") }
     @Sendable func show(_ key: String, _ title: String?) {
       screen.add("\(key): \(title ?? "-")")
-    }
-    @Sendable func show(_ items: [TypedRecord<Item>]) {
-      screen.add(items.compactMap(\.title).joined(separator: ", "))
     }
     let follower = Task {
       for try await update in await store.changes {
@@ -96,18 +97,74 @@ struct Item: Entity {
         }
       }
     }
-    let page = Task {
-      for try await _ in await store.changes {
-        show(await store.read { $0.records(of: Item.self, limit: 50) })
+    while screen.lines.isEmpty { await Task.yield() }
+    #expect(screen.lines == ["2 items"])
+    try await store.save { $0[Item.self, "milk"].title = "Oat milk" }
+    while screen.lines.count < 2 { await Task.yield() }
+    #expect(screen.lines == ["2 items", "milk: Oat milk"])
+    follower.cancel()
+  }
+
+  @MainActor private func checkLists(_ store: ReplicaStore) async throws {
+    let dairy = RecordList(
+      store, of: Item.self, where: { $0.aisle == .dairy }, sortedBy: \.title)
+    let aisles = RecordList(
+      store, of: Item.self, sectionedBy: \.aisle, sortedBy: \.title)
+    while !dairy.isLoaded || !aisles.isLoaded { await Task.yield() }
+    #expect(dairy.elements.map(\.title) == ["Milk"])
+    #expect(
+      aisles.sections.map { $0.elements.map(\.title) } == [["Bread"], ["Milk"]])
+  }
+
+  /// Two devices delete a list, and add an item to it.
+  @MainActor private func checkParents() async throws {
+    let schema: Schema = [ShoppingList.self, Member.self, Item.self]
+    let (store, other) = (
+      try await ReplicaStore.inMemory(schema: schema),
+      try await ReplicaStore.inMemory(schema: schema)
+    )
+    func sync() async throws {
+      for (sender, receiver) in [(store, other), (other, store)] {
+        let version = await receiver.version
+        guard let delta = try await sender.delta(since: version) else {
+          continue
+        }
+        try await receiver.apply(delta)
       }
     }
-    while screen.lines.count < 2 { await Task.yield() }
-    #expect(Set(screen.lines) == ["2 items", "Bread, Milk"])
-    try await store.save { $0[Item.self, "milk"].title = "Oat milk" }
-    while screen.lines.count < 4 { await Task.yield() }
-    #expect(
-      Set(screen.lines.dropFirst(2)) == ["milk: Oat milk", "Bread, Oat milk"])
-    follower.cancel()
-    page.cancel()
+    try await store.save { transaction in
+      transaction[ShoppingList.self, "home"].name = "Home"
+      transaction[Item.self, "milk"].title = "Milk"
+      transaction[Item.self, "milk"].list = Reference("home")
+    }
+    try await sync()
+    try await other.save { $0[ShoppingList.self, "home"].delete() }
+    try await store.save { transaction in
+      transaction[ShoppingList.self, "home"].ensureExists()
+      transaction[Item.self, "tea"].title = "Tea"
+      transaction[Item.self, "tea"].list = Reference("home")
+    }
+    try await sync()
+    #expect(await other.read { $0[ShoppingList.self, "home"]?.name } == "Home")
+    #expect(await other.read { $0[Item.self, "tea"]?.list?.key } == "home")
+
+    let keys = await store.read { view in
+      view.records(of: Item.self).filter { $0.list?.key == "home" }.map(\.id)
+    }
+    #expect(keys == ["milk", "tea"])
+    try await store.save(undoable: "Delete List") { transaction in
+      transaction[ShoppingList.self, "home"].delete()
+      for key in keys { transaction[Item.self, key].delete() }
+    }
+    // This device does not follow the advice.
+    try await other.save { transaction in
+      transaction[Item.self, "rice"].title = "Rice"
+      transaction[Item.self, "rice"].list = Reference("home")
+    }
+    try await sync()
+    let orphans = RecordList(
+      store, of: Item.self, where: { $0.list == nil }, sortedBy: \.title)
+    while !orphans.isLoaded { await Task.yield() }
+    #expect(orphans.elements.map(\.title) == ["Rice"])
   }
 }

@@ -77,11 +77,7 @@ import Testing
 
     var form = await store.read { $0.draft(of: Item.self, key: "1") }
     form.title = "Oat milk"
-    let edited = form
-    let report = try await store.withReplica { replica in
-      var draft = edited
-      return try EditingContext(replica, mergePolicy: .merge).commit(&draft)
-    }
+    let report = try await store.commit(form, under: .merge)
     #expect(report.dropped.isEmpty)
     #expect(await store.read { $0[Item.self, "1"]?.title } == "Oat milk")
   }

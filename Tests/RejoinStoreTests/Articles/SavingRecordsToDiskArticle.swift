@@ -88,12 +88,7 @@ import Testing
 
     var form = await store.read { $0.draft(of: Note.self, key: "1") }
     form.title = "Ham"
-    let edited = form
-    try await store.withReplica { replica in
-      var draft = edited
-      let context = EditingContext(replica, mergePolicy: .merge)
-      try context.commit(&draft, undoable: "Edit note")
-    }
+    try await store.commit(form, under: .merge, undoable: "Edit note")
     #expect(await store.undoName == "Edit note")
     try await store.undo()
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Cheese")
@@ -115,13 +110,7 @@ import Testing
     try await store.discardUndo()
     #expect(await store.undoName == nil)
 
-    try SQLiteConnection(opening: path).run(
-      "CREATE TABLE search (key TEXT PRIMARY KEY, title TEXT)")
-    try await store.save(writing: index) { $0[Note.self, "1"].title = "Bread" }
-    #expect(await store.read { $0[Note.self, "1"]?.title } == "Bread")
-    #expect(
-      try SQLiteConnection(opening: path).integer(
-        "SELECT count(*) FROM search") == 1)
+    try await store.save { $0[Note.self, "1"].title = "Bread" }
 
     let other = try await ReplicaStore(
       at: folder.file("other.sqlite"), schema: [Note.self], token: Keychain())
@@ -135,12 +124,25 @@ import Testing
     let received = try #require(
       try await other.delta(since: store.version))
     try await store.apply(received)
-    try await store.apply(received, writing: index)
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Butter")
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         .filter { $0.hasSuffix(".token") } == ["notes.sqlite.token"])
     withExtendedLifetime(folder) {}
+  }
+
+  @Test func recordsAreShownAsTable() async throws {
+    let folder = try Folder()
+    let path = folder.file("notes.sqlite")
+    let notes = RecordTable(of: Note.self, "notes") {
+      $0.column("title", \.title)
+    }
+    let store = try await ReplicaStore(
+      at: path, schema: [Note.self], tables: [notes])
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    #expect(
+      try SQLiteConnection(opening: path).integer(
+        "SELECT count(*) FROM notes WHERE title = 'Milk'") == 1)
   }
 
   @Test func missingStoreIsOpenedAsNewDevice() async throws {

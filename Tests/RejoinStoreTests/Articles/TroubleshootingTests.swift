@@ -24,6 +24,8 @@ import Testing
       .recordTooLarge(note, byteCount: 40_000_000, limit: 32 << 20),
       .scopeNameTooLong(byteCount: 1_025), .notCopied(sql), .protected(sql),
       .notCreated(path: "/notes.sqlite", scope: "main"),
+      .invalidTable("notes", reason: "the name is used twice"),
+      .tablesNotWritten("\"notes\": SQLite: UNIQUE constraint failed"),
     ]
     let save: [SaveError] = [
       .clockExhausted, .numbersExhausted(DeviceID(1)),
