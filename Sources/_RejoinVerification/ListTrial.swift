@@ -14,9 +14,9 @@ public struct ListTrial {
   private let replica: Replica
   private let count: Int
   private var list = ListContent<Item>(
-    where: { $0.isDone != true }, sortedBy: \.title)
+    { $0.isDone != true }, ListOrder(by: \.title, .forward))
 
-  /// Creates records, half of which are in the list.
+  /// Creates records, and puts every second one into the list.
   public init(count: Int) throws {
     self.count = count
     replica = Replica(

@@ -8,33 +8,16 @@ package struct ListContent<Owner: Entity>: Sendable {
 
   /// The records that meet the condition, in the order of the list.
   package private(set) var elements: [Element] = []
-  /// The values of the elements by which they are sorted, for each criterion.
+  /// For each criterion, the sort values of the elements, or an empty array if the
+  /// criterion compares the elements themselves.
   ///
-  /// A criterion that compares the elements themselves has none. Reading a field
-  /// costs as much as twenty comparisons.
+  /// Reading a field costs as much as twenty comparisons.
   private var columns: [[Value?]]
   private let isIncluded: @Sendable (Element) -> Bool
   private let order: ListOrder<Owner>
 
-  /// Creates a list without elements that is sorted by a register.
-  package init<Kind: FieldType>(
-    where isIncluded: @escaping @Sendable (Element) -> Bool = { _ in true },
-    sortedBy field: KeyPath<Owner, Field<Owner, Kind>>,
-    order: SortOrder = .forward
-  ) where Kind.Reading == Kind.Element? {
-    self.init(isIncluded, ListOrder(by: field, order))
-  }
-
-  /// Creates a list without elements that is sorted by a counter or a ledger.
-  package init<Kind: FieldType>(
-    where isIncluded: @escaping @Sendable (Element) -> Bool = { _ in true },
-    sortedBy field: KeyPath<Owner, Field<Owner, Kind>>,
-    order: SortOrder = .forward
-  ) where Kind.Reading == Kind.Element {
-    self.init(isIncluded, ListOrder(by: field, order))
-  }
-
-  init(
+  /// Creates a list without elements.
+  package init(
     _ isIncluded: @escaping @Sendable (Element) -> Bool,
     _ order: ListOrder<Owner>
   ) {
@@ -80,7 +63,10 @@ package struct ListContent<Owner: Entity>: Sendable {
   /// - Complexity: O(log *n*) comparisons for each change, and O(*n*) to move
   ///   elements.
   package mutating func apply(_ changes: RecordChanges) {
-    let changes = changes.changes(to: Owner.self)
+    apply(changes.changes(to: Owner.self))
+  }
+
+  mutating func apply(_ changes: [RecordChanges.TypedChange<Owner>]) {
     // Each change moves elements, and together they move each element once.
     if changes.count > 8 { return applyTogether(changes) }
     for change in changes { apply(change) }
@@ -190,8 +176,11 @@ extension ListContent {
     let removed = changes.compactMap { $0.old.flatMap { index(of: $0) } }
     let added = sorted(changes.compactMap(\.new).filter(isIncluded))
     // The elements that come before each added one.
-    let positions = added.elements.map {
-      position(of: measured($0), in: elements.indices)
+    let positions = added.elements.indices.map { index in
+      let values = added.columns.map { $0.isEmpty ? nil : $0[index] }
+      return position(
+        of: Entry(element: added.elements[index], values: values),
+        in: elements.indices)
     }
     elements.merge(added.elements, at: positions, removing: removed)
     for (column, criterion) in order.criteria.enumerated() {

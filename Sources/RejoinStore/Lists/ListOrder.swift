@@ -3,10 +3,10 @@
 import Rejoin
 
 /// The order of the records in a list: by a few criteria, and then by key.
-struct ListOrder<Owner: Entity>: Sendable {
+package struct ListOrder<Owner: Entity>: Sendable {
   typealias Element = TypedRecord<Owner>
 
-  /// A criterion by which records are sorted.
+  /// A comparison of records, of which an order has one or several.
   enum Criterion: Sendable {
     /// The order of the stored forms of values, which a list keeps.
     case value(@Sendable (Record) -> Value?, SortOrder)
@@ -23,7 +23,7 @@ struct ListOrder<Owner: Entity>: Sendable {
   init() { criteria = [] }
 
   /// The order of the values of a register, with unset ones last.
-  init<Kind: FieldType>(
+  package init<Kind: FieldType>(
     by field: KeyPath<Owner, Field<Owner, Kind>>, _ order: SortOrder
   ) where Kind.Reading == Kind.Element? {
     let field = Owner()[keyPath: field]
@@ -31,7 +31,7 @@ struct ListOrder<Owner: Entity>: Sendable {
   }
 
   /// The order of the numbers of a counter or a ledger.
-  init<Kind: FieldType>(
+  package init<Kind: FieldType>(
     by field: KeyPath<Owner, Field<Owner, Kind>>, _ order: SortOrder
   ) where Kind.Reading == Kind.Element {
     let field = Owner()[keyPath: field]

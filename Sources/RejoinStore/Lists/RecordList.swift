@@ -50,7 +50,7 @@ public final class RecordList<Owner: Entity> {
     /// The stored form of the value that the records of the section have in
     /// common, or `nil` if the field is unset.
     public let id: Value?
-    /// The records, of which there is at least one.
+    /// The records of the section, at least one.
     public let elements: ArraySlice<TypedRecord<Owner>>
   }
 
@@ -100,8 +100,9 @@ public final class RecordList<Owner: Entity> {
   }
 
   private func apply(_ changes: RecordChanges) {
+    let changes = changes.changes(to: Owner.self)
     // A change of another entity's records must not update views.
-    if changes.changes(to: Owner.entityName).isEmpty { return }
+    if changes.isEmpty { return }
     withMutation(keyPath: \.elements) { content.apply(changes) }
   }
 }
@@ -113,7 +114,7 @@ extension RecordList {
   /// - Parameters:
   ///   - store: The store, whose schema declares the entity.
   ///   - entity: The entity of the records.
-  ///   - isIncluded: The condition of the records. By default, the list has all.
+  ///   - isIncluded: The condition of the records. The default includes all.
   public convenience init(
     _ store: ReplicaStore, of entity: Owner.Type,
     where isIncluded: @escaping @Sendable (TypedRecord<Owner>) -> Bool = { _ in
@@ -128,7 +129,7 @@ extension RecordList {
   /// - Parameters:
   ///   - store: The store, whose schema declares the entity.
   ///   - entity: The entity of the records.
-  ///   - isIncluded: The condition of the records. By default, the list has all.
+  ///   - isIncluded: The condition of the records. The default includes all.
   ///   - field: The field.
   ///   - order: The direction. Records without a value are last in both.
   public convenience init<Kind: FieldType>(
@@ -147,7 +148,7 @@ extension RecordList {
   /// - Parameters:
   ///   - store: The store, whose schema declares the entity.
   ///   - entity: The entity of the records.
-  ///   - isIncluded: The condition of the records. By default, the list has all.
+  ///   - isIncluded: The condition of the records. The default includes all.
   ///   - field: The field.
   ///   - order: The direction.
   public convenience init<Kind: FieldType>(
@@ -166,7 +167,7 @@ extension RecordList {
   /// - Parameters:
   ///   - store: The store, whose schema declares the entity.
   ///   - entity: The entity of the records.
-  ///   - isIncluded: The condition of the records. By default, the list has all.
+  ///   - isIncluded: The condition of the records. The default includes all.
   ///   - areInIncreasingOrder: A strict weak order, as for `sort(by:)`.
   public convenience init(
     _ store: ReplicaStore, of entity: Owner.Type,
@@ -181,7 +182,7 @@ extension RecordList {
     self.init(store, isIncluded, ListOrder(by: areInIncreasingOrder))
   }
 
-  /// Creates a list with sections, each of which is sorted by a register.
+  /// Creates a list whose sections are sorted by a register.
   ///
   ///     let items = RecordList(
   ///       store, of: Item.self, sectionedBy: \.aisle, sortedBy: \.title)
@@ -189,7 +190,7 @@ extension RecordList {
   /// - Parameters:
   ///   - store: The store, whose schema declares the entity.
   ///   - entity: The entity of the records.
-  ///   - isIncluded: The condition of the records. By default, the list has all.
+  ///   - isIncluded: The condition of the records. The default includes all.
   ///   - section: The field whose values the records of a section have in common.
   ///     The sections are sorted by it.
   ///   - field: The field by which each section is sorted.
@@ -207,8 +208,7 @@ extension RecordList {
       store, isIncluded, ListOrder(by: field, order).sectioned(by: section))
   }
 
-  /// Creates a list with sections, each of which is sorted by a counter or a
-  /// ledger.
+  /// Creates a list whose sections are sorted by a counter or a ledger.
   ///
   ///     let items = RecordList(
   ///       store, of: Item.self, sectionedBy: \.aisle, sortedBy: \.amount)
@@ -216,7 +216,7 @@ extension RecordList {
   /// - Parameters:
   ///   - store: The store, whose schema declares the entity.
   ///   - entity: The entity of the records.
-  ///   - isIncluded: The condition of the records. By default, the list has all.
+  ///   - isIncluded: The condition of the records. The default includes all.
   ///   - section: The field whose values the records of a section have in common.
   ///     The sections are sorted by it.
   ///   - field: The field by which each section is sorted.
@@ -234,12 +234,12 @@ extension RecordList {
       store, isIncluded, ListOrder(by: field, order).sectioned(by: section))
   }
 
-  /// Creates a list with sections, each of which is sorted by a comparison.
+  /// Creates a list whose sections are sorted by a comparison.
   ///
   /// - Parameters:
   ///   - store: The store, whose schema declares the entity.
   ///   - entity: The entity of the records.
-  ///   - isIncluded: The condition of the records. By default, the list has all.
+  ///   - isIncluded: The condition of the records. The default includes all.
   ///   - section: The field whose values the records of a section have in common.
   ///     The sections are sorted by it.
   ///   - areInIncreasingOrder: A strict weak order, as for `sort(by:)`.

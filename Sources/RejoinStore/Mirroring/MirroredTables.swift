@@ -216,7 +216,7 @@ extension MirroredTables {
       return try body()
     }
     try connection.restricted(
-      protecting: Set(Tables.protected), derived: derived, body)
+      protecting: Tables.protected, derived: derived, body)
   }
 
   /// Drops the tables of a scope, whether they are declared or not, except damaged
@@ -247,7 +247,7 @@ extension MirroredTables {
         throw DamagedTable(name: name, cause: error)
       }
     }
-    if try LastCall.tableExists(on: connection) {
+    if try Tables.count(of: ["rejoin_app_table"], on: connection) == 1 {
       try connection.run(
         "DELETE FROM rejoin_app_table WHERE scope = $1", .integer(scope))
     }
@@ -256,8 +256,7 @@ extension MirroredTables {
 
 /// The last writer of a scope that called the closure of the app.
 ///
-/// If a later writer opened the scope, it may have changed records without the
-/// closure.
+/// A later writer of the scope can change records without the closure.
 private struct LastCall {
   private let scope: Int64
   /// The number of the writer, or `nil` if no writer called the closure.
@@ -269,12 +268,6 @@ private struct LastCall {
     try Tables.createAppTable(on: connection)
     writer = try connection.integer(
       "SELECT writer FROM rejoin_app_table WHERE scope = $1", .integer(scope))
-  }
-
-  static func tableExists(on connection: any SQLConnection) throws -> Bool {
-    try connection.integer(
-      "SELECT count(*) FROM sqlite_master WHERE name = 'rejoin_app_table'")
-      == 1
   }
 
   func write(_ writer: Int64, on connection: any SQLConnection) throws {

@@ -24,8 +24,8 @@ extension RecordTable {
 
   /// Returns the statement that creates the table.
   ///
-  /// SQLite stores it with its comment, so it also shows to which scope the table
-  /// belongs and whether its declaration changed.
+  /// SQLite stores the statement with its comment, which names the scope of the
+  /// table.
   func definition(in scope: Int64) -> String {
     let columns = columns.map { column in
       ", \(RecordTable.quoted(column.name)) \(column.type ?? "")"
@@ -35,10 +35,8 @@ extension RecordTable {
       + "\"id\" TEXT PRIMARY KEY NOT NULL\(columns)) WITHOUT ROWID"
   }
 
-  /// Returns the definition of what has the name of the table in the file, or
-  /// `nil` if the name is free.
-  ///
-  /// The definition of anything but a table is empty.
+  /// Returns the definition of the table in the file, or `nil` if the name of the
+  /// table is free.
   ///
   /// - Throws: ``StoreError/invalidTable(_:reason:)`` if the name belongs to the app
   ///   or to another scope.

@@ -34,7 +34,7 @@ private protocol IsReference {}
 extension Reference: IsReference {}
 
 extension SQLValue {
-  /// Creates the value of a column from what a register shows.
+  /// Creates the value of a column from the visible value of a register.
   init(_ value: Value?) {
     self =
       switch value {

@@ -141,7 +141,7 @@ enum Tables {
   static let names = required + ["rejoin_undo"]
 
   /// The names of all tables, which statements of the app must not change.
-  static let protected = names + ["rejoin_app_table"]
+  static let protected = Set(names + ["rejoin_app_table"])
 
   /// Returns a definition in SQLite's dialect.
   ///
@@ -219,7 +219,7 @@ enum Tables {
   }
 
   /// Returns the number of the given tables that a database has.
-  private static func count(
+  static func count(
     of tables: [String], on connection: any SQLConnection
   ) throws -> Int64 {
     let names =

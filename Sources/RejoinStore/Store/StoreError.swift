@@ -78,7 +78,7 @@ public enum StoreError: Error, Hashable, Sendable {
   case tokenNotStored(String)
   /// The scope is deleted, but its restore token could not be removed.
   case tokenNotRemoved(String)
-  /// A ``RecordTable`` has a name that cannot be used.
+  /// The name or the columns of a ``RecordTable`` are not allowed.
   ///
   /// The store was not opened, and nothing has changed.
   case invalidTable(String, reason: String)

@@ -4,20 +4,14 @@ import Rejoin
 import RejoinSQL
 import RejoinStore
 
+/// The name of an entity of scripts.
+private protocol ListedName: Sendable { static var name: String { get } }
+private enum NoteName: ListedName { static let name = "Note" }
+private enum TaskName: ListedName { static let name = "Task" }
+
 /// The fields that scripts edit, as an app declares them.
-private protocol Listed: Entity {
-  var value: Field<Self, MVRegister<Value>> { get }
-  var text: Field<Self, MVRegister<String>> { get }
-  var quiet: Field<Self, MVRegister<Value>> { get }
-  var name: Field<Self, MVRegister<Value>> { get }
-  var number: Field<Self, PNCounter> { get }
-  var count: Field<Self, PNCounter> { get }
-  var elements: Field<Self, ORSet<Value>> { get }
-  var log: Field<Self, Ledger> { get }
-}
-
-private struct ListedNote: Listed {
-  static let entityName = "Note"
+private struct Listed<Name: ListedName>: Entity {
+  static var entityName: String { Name.name }
   let value = register("register", of: Value.self)
   let text = register("register", of: String.self)
   let quiet = lww("lww", of: Value.self)
@@ -26,22 +20,8 @@ private struct ListedNote: Listed {
   let count = counter("count")
   let elements = set("set", of: Value.self)
   let log = ledger("ledger")
-}
 
-private struct ListedTask: Listed {
-  static let entityName = "Task"
-  let value = register("register", of: Value.self)
-  let text = register("register", of: String.self)
-  let quiet = lww("lww", of: Value.self)
-  let name = register("name", of: Value.self)
-  let number = counter("counter")
-  let count = counter("count")
-  let elements = set("set", of: Value.self)
-  let log = ledger("ledger")
-}
-
-extension Listed {
-  fileprivate static var table: RecordTable {
+  static var table: RecordTable {
     RecordTable(of: Self.self, "the_\(entityName)") {
       $0.column("value", \.value)
       $0.column("text", \.text)
@@ -63,8 +43,8 @@ final class DerivedMirror {
   private let pending: PendingChanges
   /// The signals that keep the observer registered.
   private let signals: AsyncStream<Void>
-  private var notes: ComparedLists<ListedNote>?
-  private var tasks: ComparedLists<ListedTask>?
+  private var notes: ComparedLists<NoteName>?
+  private var tasks: ComparedLists<TaskName>?
 
   init(of scope: StoredScope) {
     replica = scope.replica
@@ -75,7 +55,7 @@ final class DerivedMirror {
 
   /// The declared tables of a schema's entities.
   static func tables(of schema: Schema) -> [RecordTable] {
-    [ListedNote.table, ListedTask.table].filter {
+    [Listed<NoteName>.table, Listed<TaskName>.table].filter {
       schema.entities[SchemaName($0.entityName)] != nil
     }
   }
@@ -192,11 +172,13 @@ final class DerivedMirror {
 }
 
 /// Lists of an entity's records, which follow changes.
-private struct ComparedLists<Owner: Listed> {
-  private var all = ListContent<Owner>(sortedBy: \.value)
+private struct ComparedLists<Name: ListedName> {
+  private typealias Owner = Listed<Name>
+
+  private var all = ListContent<Owner>(
+    { _ in true }, ListOrder(by: \.value, .forward))
   private var counted = ListContent<Owner>(
-    where: { $0.number >= 0 && $0.text != "x" }, sortedBy: \.number,
-    order: .reverse)
+    { $0.number >= 0 && $0.text != "x" }, ListOrder(by: \.number, .reverse))
 
   /// Creates the lists, or returns `nil` without the entity.
   init?(_ replica: Replica) {
