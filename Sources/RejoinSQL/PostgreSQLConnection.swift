@@ -202,8 +202,15 @@ public final class PostgreSQLConnection: SQLConnection {
       let result = library.result(connection)
       // The answer to a sync shows whether a transaction is in progress.
       if case .sync = message {
-        library.clear(result)
-        continue
+        defer { library.clear(result) }
+        if library.resultStatus(result) == PostgreSQLConnection.synced {
+          continue
+        }
+        // The server ended the session between a commit and its sync, and
+        // answers nothing more.
+        isAbandoned = true
+        library.clear(last)
+        throw failed ?? failure(result, statement)
       }
       let failure = error(result, statement, wasCanceled: wait.isCanceled)
       failed = failed ?? failure
@@ -228,6 +235,9 @@ public final class PostgreSQLConnection: SQLConnection {
     }
     return last
   }
+
+  /// The status of the answer to a sync.
+  private static let synced: Int32 = 10
 
   private func send(_ sql: String, _ values: [SQLValue]) throws(SQLError) {
     try SQLError.check(sql)

@@ -88,6 +88,22 @@ struct PostgreSQLConnectionTests {
     #expect(code == .other("42P01"))
   }
 
+  /// The end arrives as the answer to the sync of a commit that was not awaited.
+  @Test func endOfSessionAfterReadingIsDisconnection() throws {
+    let server = try PostgreSQLStandIn(
+      .ending(Failure(state: "57P01", text: "terminating connection")))
+    defer { server.stop() }
+    let connection = try PostgreSQLConnection(server.parameters)
+    try connection.run("BEGIN READ ONLY")
+    try connection.run("SELECT 1", []) { _ in }
+    try connection.run("COMMIT")
+    try connection.run("BEGIN")
+    let error = Self.error { try connection.run("SELECT 2", []) { _ in } }
+    #expect(error?.code == .disconnected)
+    #expect(error?.message.contains("terminating connection") == true)
+    #expect(!connection.isIdle)
+  }
+
   @Test func connectingToSilentServerEnds() async throws {
     let server = try PostgreSQLStandIn(.silent)
     defer { server.stop() }

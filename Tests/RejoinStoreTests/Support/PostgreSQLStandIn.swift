@@ -22,6 +22,9 @@ final class PostgreSQLStandIn: Sendable {
     case refusing(Failure)
     /// It connects, and all statements fail after notices, one each second.
     case failing(Failure, notices: Int = 0)
+    /// It answers two statements, and ends the session between the next one and
+    /// its sync.
+    case ending(Failure)
   }
 
   /// Whether libpq is installed.
@@ -133,6 +136,19 @@ final class PostgreSQLStandIn: Sendable {
       message("R", [0, 0, 0, 0]), message("K", [0, 0, 0, 1, 0, 0, 0, 2]),
       ready)
     if case .silentLater = behavior { return hold() }
+    if case .ending(let failure) = behavior {
+      let done = [
+        message("1", []), message("2", []), message("n", []),
+        message("C", Array("DONE\0".utf8)),
+      ].flatMap { $0 }
+      _ = read()
+      write(done, done, message("Z", [UInt8(ascii: "T")]))
+      _ = read()
+      write(done, message("E", text(failure, "FATAL")))
+      // The client reads this before the end.
+      usleep(200_000)
+      return
+    }
     while true {
       let bytes = read()
       if bytes.isEmpty || bytes.first == UInt8(ascii: "X") {
