@@ -136,7 +136,8 @@ let package = Package(
     .target(
       name: "FuzzBodies",
       dependencies: [
-        "Rejoin", "RejoinPolicies", "RejoinTesting", "_RejoinVerification",
+        "Rejoin", "RejoinPolicies", "RejoinSQL", "RejoinStore", "RejoinTesting",
+        "_RejoinVerification",
       ],
       path: "Fuzz/Sources/FuzzBodies"),
     .testTarget(

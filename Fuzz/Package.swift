@@ -19,6 +19,8 @@ let package = Package(
       dependencies: [
         .product(name: "Rejoin", package: rejoin),
         .product(name: "RejoinPolicies", package: rejoin),
+        .product(name: "RejoinSQL", package: rejoin),
+        .product(name: "RejoinStore", package: rejoin),
         .product(name: "RejoinTesting", package: rejoin),
         .product(name: "_RejoinVerification", package: rejoin),
       ])

@@ -10,15 +10,15 @@ import RejoinSQL
 /// distinguishes it from a table of the app. Opening compares each row with its
 /// record. It can differ because a store without the table changed records, or
 /// because a new version of the app reads a field in another way.
-struct MirroredTables: Sendable {
-  let tables: [RecordTable]
+package struct MirroredTables: Sendable {
+  package let tables: [RecordTable]
   let writer: TableWriter?
 
   /// Creates the tables of a store.
   ///
   /// - Throws: ``StoreError/invalidTable(_:reason:)`` if a name is not allowed.
   /// - Precondition: The schema declares the entities.
-  init(
+  package init(
     _ tables: [RecordTable] = [], writing writer: TableWriter? = nil,
     schema: Schema
   ) throws(StoreError) {
@@ -173,7 +173,7 @@ extension MirroredTables {
   ///   - stale: The names of the tables to build again.
   ///   - damaged: Those that an earlier attempt could not read.
   /// - Throws: ``DamagedTable`` if another table cannot be read.
-  func writeTables(
+  package func writeTables(
     _ changes: RecordChanges, of replica: Replica, in scope: Int64,
     rebuilding stale: Set<String>, settingAside damaged: Set<String>,
     on connection: any SQLConnection

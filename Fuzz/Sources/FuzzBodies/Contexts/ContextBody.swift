@@ -54,7 +54,9 @@ struct ContextBody {
 
   private mutating func run() throws {
     let blank = store.fork(as: DeviceID(51))
+    let shownCard = try ShownCard(store, quiet: quiet)
     if source.below(4) > 0 { try change(store) }
+    try shownCard.check(after: "the first change")
     let shown = store.fork(as: DeviceID(52))
     other.merge(store)
     let context = EditingContext(store, mergePolicy: policy)
@@ -68,7 +70,9 @@ struct ContextBody {
     edit(context, &table)
     if draft == nil { try table.writeBack(in: context) }
     for _ in 0..<source.below(3) { try change(source.flag() ? store : other) }
+    try shownCard.check(after: "later changes")
     store.merge(other)
+    try shownCard.check(after: "the merge")
     if draft == nil, source.below(4) == 0 {
       context.refresh()
       table.refresh(from: store)
@@ -82,11 +86,12 @@ struct ContextBody {
     } else {
       try table.check(context, &draft, store)
     }
-    try checkUndo()
+    try shownCard.check(after: "the save")
+    try checkUndo(shownCard)
   }
 
   /// The save of a context or a draft can be undone and redone.
-  private func checkUndo() throws {
+  private func checkUndo(_ shownCard: ShownCard) throws {
     guard store.undoHistory.undoName == PolicyTable.saveName else { return }
     // The checks of the queue resolve it, in later saves.
     switch policy {
@@ -95,7 +100,9 @@ struct ContextBody {
     }
     let saved = store.fetched(PolicyTable.card)
     for verb in [store.undo, store.redo] {
-      guard case .done(let report) = try verb(), report.unrevertedFields.isEmpty
+      let result = try verb()
+      try shownCard.check(after: "undo or redo")
+      guard case .done(let report) = result, report.unrevertedFields.isEmpty
       else {
         // The undo of a re-creation restores a deletion that is final.
         let marks = store.fetched(PolicyTable.card)[.existence].marks
