@@ -49,6 +49,12 @@ extension Suite {
     for how in ["", ", with a table", ", with a closure for a table"] {
       addTabledSave(how)
     }
+    for tables in [[], [Self.table]] { addComparedOpening(tables) }
+  }
+
+  private static let table = RecordTable(of: Item.self, "items") {
+    $0.column("f0", \.f0)
+    $0.column("f1", \.f1)
   }
 
   /// Adds the list as queries of SQLite, without and with an index.
@@ -90,6 +96,27 @@ extension Suite {
     }
   }
 
+  /// Adds opening a store, which compares its tables with the records.
+  private mutating func addComparedOpening(_ tables: [RecordTable]) {
+    add(
+      "W20", "opening, \(tables.isEmpty ? "without tables" : "with a table")",
+      size: 100_000, per: "record"
+    ) { scale in
+      let file = try StoreFile(fields: scale(100_000))
+      _ = try file.store([Item.self], tables: tables)
+      let count = file.data.ids.count
+      return Work(
+        operations: count, expecting: count, setUp: { nil as ReplicaStore? }
+      ) { opened in
+        let store = try file.store([Item.self], tables: tables)
+        opened = store
+        return try blocking {
+          await store.read { $0.recordCount(of: "Item") }
+        }
+      }
+    }
+  }
+
   private mutating func addTabledSave(_ how: String) {
     add(
       "W20", "a durable save of one field of 10,000\(how)", per: "save"
@@ -99,14 +126,7 @@ extension Suite {
         switch how {
         case "": try file.store([Item.self])
         case ", with a table":
-          try file.store(
-            [Item.self],
-            tables: [
-              RecordTable(of: Item.self, "items") {
-                $0.column("f0", \.f0)
-                $0.column("f1", \.f1)
-              }
-            ])
+          try file.store([Item.self], tables: [Self.table])
         default:
           try file.store([Item.self]) { connection, changes in
             if changes.isRebuild {
