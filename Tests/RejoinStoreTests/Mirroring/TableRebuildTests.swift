@@ -59,7 +59,10 @@ import Testing
   @Test func openingRebuildsChangedTable() async throws {
     var store = try await store()
     #expect(await store.rebuiltTables == ["notes"])
-    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    try await store.save { transaction in
+      transaction[Note.self, "1"].title = "Milk"
+      transaction[Note.self, "2"].title = "caf\u{e9}"
+    }
     try run("CREATE INDEX by_title ON notes (title)")
     func reopen(_ tables: [RecordTable] = [notesTable]) async throws -> [String]
     {
@@ -82,8 +85,11 @@ import Testing
     for statement in [
       "DROP TABLE notes", "DELETE FROM notes", "ALTER TABLE notes ADD x",
       "ALTER TABLE notes RENAME TO lost", "UPDATE notes SET views = 1.0",
-      "UPDATE notes SET id = 'x'", "INSERT INTO notes (id) VALUES ('x')",
+      "UPDATE notes SET id = 'x' WHERE id = '1'",
+      "INSERT INTO notes (id) VALUES ('x')",
       "UPDATE notes SET title = CAST(x'FF' AS TEXT)",
+      // The text is equal in Swift, and has other bytes.
+      "UPDATE notes SET title = 'cafe' || char(769) WHERE id = '2'",
     ] {
       try run(statement)
       #expect(try await reopen() == ["notes"], "\(statement)")
