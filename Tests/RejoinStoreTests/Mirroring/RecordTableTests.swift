@@ -107,6 +107,8 @@ import Testing
     try expect("amount, log", [.integer(-3), .integer(4)])
     try expect(
       "shop, any, tags, conflicts", [.null, .null, .text("[]"), .integer(0)])
+    try await store.save { $0[Item.self, "a\0b"].isDone = false }
+    try expect("done", [.integer(0)])
   }
 
   @Test func unusualValuesHaveUnusualTypes() async throws {
