@@ -21,6 +21,7 @@ let package = Package(
     .library(name: "RejoinFoundation", targets: ["RejoinFoundation"]),
     .library(name: "RejoinSQL", targets: ["RejoinSQL"]),
     .library(name: "RejoinStore", targets: ["RejoinStore"]),
+    .library(name: "RejoinSync", targets: ["RejoinSync"]),
     .library(name: "RejoinTesting", targets: ["RejoinTesting"]),
     .library(name: "RejoinComparison", targets: ["RejoinComparison"]),
     // What the packages beside this one check the library with; not documented.
@@ -39,6 +40,7 @@ let package = Package(
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinSQL",
       ]),
+    .target(name: "RejoinSync", dependencies: ["Rejoin", "RejoinStore"]),
     .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .target(
       name: "_RejoinVerification",
@@ -49,7 +51,7 @@ let package = Package(
     .executableTarget(
       name: "RejoinCommand",
       dependencies: [
-        "Rejoin", "RejoinSQL", "RejoinStore", "RejoinPolicies",
+        "Rejoin", "RejoinSQL", "RejoinStore", "RejoinSync", "RejoinPolicies",
         "RejoinComparison", "RejoinTesting",
       ]),
     .testTarget(
@@ -67,6 +69,12 @@ let package = Package(
         "RejoinStore", "RejoinTesting", "HubWriter", "StoreWriter",
         "_RejoinVerification",
       ]),
+    .testTarget(
+      name: "RejoinSyncTests",
+      dependencies: [
+        "Rejoin", "RejoinSQL", "RejoinStore", "RejoinSync", "RejoinTesting",
+        "_RejoinVerification",
+      ], exclude: ["Golden"]),
     // What is killed in these tests.
     .executableTarget(
       name: "StoreWriter",
@@ -136,8 +144,8 @@ let package = Package(
     .target(
       name: "FuzzBodies",
       dependencies: [
-        "Rejoin", "RejoinPolicies", "RejoinSQL", "RejoinStore", "RejoinTesting",
-        "_RejoinVerification",
+        "Rejoin", "RejoinPolicies", "RejoinSQL", "RejoinStore", "RejoinSync",
+        "RejoinTesting", "_RejoinVerification",
       ],
       path: "Fuzz/Sources/FuzzBodies"),
     .testTarget(

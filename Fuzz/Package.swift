@@ -7,7 +7,9 @@ let root = Context.packageDirectory.split(separator: "/").dropLast().last
 let rejoin = root.map(String.init) ?? "Rejoin"
 
 /// The executables for libFuzzer, which contain only the entry point.
-let targets = ["decode", "open", "apply", "scripts", "contexts", "forge"]
+let targets = [
+  "decode", "open", "apply", "scripts", "contexts", "forge", "exchange",
+]
 
 let package = Package(
   name: "Fuzz",
@@ -21,6 +23,7 @@ let package = Package(
         .product(name: "RejoinPolicies", package: rejoin),
         .product(name: "RejoinSQL", package: rejoin),
         .product(name: "RejoinStore", package: rejoin),
+        .product(name: "RejoinSync", package: rejoin),
         .product(name: "RejoinTesting", package: rejoin),
         .product(name: "_RejoinVerification", package: rejoin),
       ])

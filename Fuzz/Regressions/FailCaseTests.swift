@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [FuzzTarget.decode, .open, .apply])
+  @Test(arguments: [FuzzTarget.decode, .open, .apply, .exchange])
   func damagedSeedsHold(target: FuzzTarget) throws {
     for (number, bytes) in Seeds.inputs(of: target).enumerated()
     where number.isMultiple(of: 7) {

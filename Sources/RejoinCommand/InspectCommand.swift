@@ -10,7 +10,7 @@ struct InspectCommand {
     usage: "FILE [--format FORMAT]",
     discussion: """
       FILE has the bytes of a delta, a vector clock, a replica's version, a stored
-      replica, or a restore token. The command prints the size of each section, the
+      replica, a restore token, or a request or an answer of a sync. The command prints the size of each section, the
       saves of each device, and every field of every record. For damaged bytes, it
       prints the offset and what was expected there, and the exit code is 1.
       """,

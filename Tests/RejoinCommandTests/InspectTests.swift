@@ -5,9 +5,11 @@ import Testing
 
 /// `rejoin inspect` and the reader in Python, which share no code.
 @Suite struct InspectTests {
-  private static let golden = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "RejoinTests/Golden")
+  private static let golden = ["RejoinTests/Golden", "RejoinSyncTests/Golden"]
+    .map { name in
+      URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: name)
+    }
 
   private func content(_ text: Data) throws -> NSDictionary {
     let json = try JSONSerialization.jsonObject(with: text)
@@ -19,8 +21,10 @@ import Testing
   }
 
   @Test func inspectAgreesWithPythonReader() throws {
-    let files = try FileManager.default.contentsOfDirectory(
-      at: InspectTests.golden, includingPropertiesForKeys: nil)
+    let files = try InspectTests.golden.flatMap {
+      try FileManager.default.contentsOfDirectory(
+        at: $0, includingPropertiesForKeys: nil)
+    }
     var count = 0
     // Only a store reads a patch, with the record that it belongs to.
     for file in files
@@ -36,6 +40,6 @@ import Testing
         "\(file.lastPathComponent)")
       count += 1
     }
-    #expect(count >= 18)
+    #expect(count >= 27)
   }
 }

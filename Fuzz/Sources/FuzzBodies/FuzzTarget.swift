@@ -16,6 +16,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   /// Takes the bytes as a message of one device, and offers it to a hub that lets
   /// only that device write.
   case forge
+  /// Takes the bytes as a request, and as an answer, of an exchange.
+  case exchange
 
   /// Checks one input.
   ///
@@ -28,6 +30,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .scripts: try ScriptBody(bytes).check()
     case .contexts: try ContextBody(bytes).check()
     case .forge: try ForgeBody(bytes).check()
+    case .exchange: try ExchangeBody(bytes).check()
     }
   }
 

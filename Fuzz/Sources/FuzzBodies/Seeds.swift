@@ -18,6 +18,7 @@ public enum Seeds {
     case .scripts: choices(upTo: 300)
     case .contexts: choices(upTo: 90)
     case .forge: choices(upTo: 60)
+    case .exchange: ExchangeBody.seeds
     }
   }
 

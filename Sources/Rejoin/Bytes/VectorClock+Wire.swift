@@ -51,7 +51,7 @@ extension WireReader {
 
 extension WireWriter {
   /// Writes the 16 bytes of a device ID.
-  mutating func device(_ device: DeviceID) {
+  package mutating func device(_ device: DeviceID) {
     fixed(device.high.byteSwapped)
     fixed(device.low.byteSwapped)
   }
@@ -59,7 +59,7 @@ extension WireWriter {
 
 extension WireReader {
   /// Reads a device ID.
-  mutating func device() throws(WireError) -> DeviceID {
+  package mutating func device() throws(WireError) -> DeviceID {
     let bytes = try take(16)
     func half(at offset: Int) -> UInt64 {
       UInt64(

@@ -37,6 +37,15 @@ public struct WireError: Error, Hashable, Sendable {
 
   /// The content that was expected at the offset.
   public let expected: String
+
+  package init(code: Code, offset: Int, expected: String) {
+    (self.code, self.offset, self.expected) = (code, offset, expected)
+  }
+
+  /// Returns the error with its offset in a message that contains this one.
+  package func moved(by offset: Int) -> WireError {
+    WireError(code: code, offset: self.offset + offset, expected: expected)
+  }
 }
 
 extension WireError: CustomStringConvertible {
@@ -80,6 +89,9 @@ package enum WireKind: UInt8, CaseIterable {
   case stored = 0x70  // p
   case token = 0x74  // t
   case undoStep = 0x75  // u
+  case request = 0x71  // q
+  case answer = 0x61  // a
+  case object = 0x6f  // o
 
   /// The first byte of every message: `R`.
   static let firstByte: UInt8 = 0x52
@@ -97,6 +109,9 @@ package enum WireKind: UInt8, CaseIterable {
     case .stored: "stored replica"
     case .token: "restore token"
     case .undoStep: "undo step"
+    case .request: "request"
+    case .answer: "answer"
+    case .object: "object"
     }
   }
 

@@ -85,7 +85,7 @@ package struct WireReader {
   /// The number of remaining bytes.
   package var remaining: Int { end - offset }
 
-  func error(
+  package func error(
     _ code: WireError.Code, _ expected: @autoclosure () -> String,
     at offset: Int? = nil
   ) -> WireError {
@@ -94,7 +94,7 @@ package struct WireReader {
 
   /// Throws an error unless a condition is met.
   @inline(__always)
-  func require(
+  package func require(
     _ isMet: Bool, _ code: WireError.Code,
     _ expected: @autoclosure () -> String,
     at offset: Int? = nil
@@ -108,7 +108,7 @@ package struct WireReader {
     return bytes[offset]
   }
 
-  mutating func varint() throws(WireError) -> UInt64 {
+  package mutating func varint() throws(WireError) -> UInt64 {
     // Nearly all integers take one byte.
     if offset < end, bytes[offset] < 0x80 {
       defer { offset += 1 }
@@ -171,7 +171,7 @@ package struct WireReader {
   /// Reads a count of items of at least `size` bytes each.
   ///
   /// - Parameter more: The number of items in addition to the encoded number.
-  mutating func count(
+  package mutating func count(
     of size: Int = 1, more: UInt64 = 0
   ) throws(WireError) -> Int {
     let start = offset
@@ -226,7 +226,9 @@ package struct WireReader {
   func read(from start: Int) -> [UInt8] { Array(bytes[start..<offset]) }
 
   /// Returns the next `count` bytes without copying them.
-  mutating func take(_ count: Int) throws(WireError) -> UnsafeRawBufferPointer {
+  package mutating func take(_ count: Int) throws(WireError)
+    -> UnsafeRawBufferPointer
+  {
     try require(
       count <= remaining, .truncated, "\(count) more bytes, not \(remaining)")
     defer { offset += count }
@@ -237,7 +239,7 @@ package struct WireReader {
   ///
   /// - Parameter isBuilding: Whether the text is needed. If not, it is only
   ///   validated.
-  mutating func text(
+  package mutating func text(
     _ count: Int, isBuilding: Bool = true
   ) throws(WireError) -> String {
     let start = offset
@@ -273,7 +275,7 @@ package struct WireReader {
   }
 
   /// Throws an error if any bytes remain.
-  func finish() throws(WireError) {
+  package func finish() throws(WireError) {
     try require(
       offset == end, .invalid,
       "the end of the content, not \(remaining) more bytes")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Writes the primitives of the format, each in its canonical encoding.
-struct WireWriter {
-  private(set) var bytes: [UInt8]
+package struct WireWriter {
+  package private(set) var bytes: [UInt8]
 
   /// Starts a message.
-  init(_ kind: WireKind) {
+  package init(_ kind: WireKind) {
     bytes = []
     // Enough for the delta of one save from one device.
     bytes.reserveCapacity(160)
@@ -27,7 +27,7 @@ struct WireWriter {
   /// Writes an integer with seven bits per byte, the lowest first.
   ///
   /// All bytes except the last have the top bit set (LEB128).
-  mutating func varint(_ number: UInt64) {
+  package mutating func varint(_ number: UInt64) {
     if number < 0x80 { return bytes.append(UInt8(truncatingIfNeeded: number)) }
     var rest = number
     while rest >= 0x80 {
@@ -37,7 +37,7 @@ struct WireWriter {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  mutating func varint(_ number: Int) { varint(UInt64(number)) }
+  package mutating func varint(_ number: Int) { varint(UInt64(number)) }
 
   /// Writes 0, −1, 1, −2, … as 0, 1, 2, 3, … (zigzag).
   mutating func signed(_ number: Int64) { varint(number.zigzag) }
@@ -69,7 +69,7 @@ struct WireWriter {
     withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  mutating func raw(_ content: some Sequence<UInt8>) {
+  package mutating func raw(_ content: some Sequence<UInt8>) {
     bytes.append(contentsOf: content)
   }
 
@@ -86,7 +86,7 @@ struct WireWriter {
   }
 
   /// Returns the message with its checksum.
-  consuming func sealed() -> [UInt8] {
+  package consuming func sealed() -> [UInt8] {
     seal()
     return bytes
   }

@@ -89,26 +89,23 @@ public struct ReplicaVersion: Hashable, Sendable {
   ///     let hub = try await session.version(of: "list")
   ///     let isUpToDate = await store.version.covers(hub)
   ///
-  /// If it does, a replica with the other version has no delta for this one,
-  /// with one exception: a version lists no ``fieldsAhead`` if there are more
-  /// than 4,096. The result is `false` if the versions show different histories
-  /// of a device, because the replicas must exchange all of its saves.
+  /// Only complete saves count. If a device is lost during a transfer, others
+  /// have some of its fields as ``fieldsAhead``, or some of its records as a
+  /// prefix, and the result does not depend on these. A replica with the other
+  /// version can therefore have a delta with such fields for this one.
   ///
-  /// - Complexity: O(*r* + *k*), where *r* is the number of devices and *k* is
-  ///   the number of ``fieldsAhead``.
+  /// The result is `false` if the versions show different histories of a device,
+  /// because the replicas must exchange all of its saves.
+  ///
+  /// - Complexity: O(*r*), where *r* is the number of devices.
   public func covers(_ other: ReplicaVersion) -> Bool {
-    var covers = other.devicePrefixes.allSatisfy { implies($1, of: $0) }
+    var covers = true
     other.forEachDifference(from: self) { _, shown, held in
       let isSame =
         !shown.isForked && !held.isForked && !held.contradicts(shown)
       if !isSame || held.sequence < shown.sequence { covers = false }
     }
     return covers
-      && other.fieldsAhead.allSatisfy { field, saves in
-        var held = vectorClock
-        if let ahead = fieldsAhead[field] { held.merge(ahead) }
-        return saves.isContained(in: held)
-      }
   }
 
   /// Calls `body` with each device of this version whose latest save differs in

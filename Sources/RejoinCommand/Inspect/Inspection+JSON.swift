@@ -2,6 +2,7 @@
 
 import Rejoin
 import RejoinComparison
+import RejoinSync
 
 extension Inspection {
   /// The content of the message as JSON.
@@ -18,7 +19,7 @@ extension Inspection {
         }),
     ]
     switch content {
-    case .vectorClock, .replicaVersion, .token, .undoStep: break
+    case .vectorClock, .replicaVersion, .token, .undoStep, .exchange: break
     case .delta, .stored:
       members["records"] = .array(changes.map(Inspection.json))
     }
@@ -35,6 +36,10 @@ extension Inspection {
     case .vectorClock, .replicaVersion, .stored, .token:
       members["clock"] = .array(clock.map(Inspection.json))
     case .undoStep: break
+    case .exchange(let message, let shown, let part):
+      members.merge(
+        Inspection.members(of: message, shown: shown, part: part)
+      ) { $1 }
     }
     if case .token(let token) = content {
       members["pulls"] = .wide(token.pullCount)
@@ -64,12 +69,30 @@ extension Inspection {
     return .object(members)
   }
 
+  /// The members of a message of an exchange.
+  private static func members(
+    of message: SyncMessage, shown: [Inspection], part: [Inspection]
+  ) -> [SchemaName: JSONValue] {
+    let (number, seconds) = message.refusal?.code ?? (0, 0)
+    var members: [SchemaName: JSONValue] = [
+      "scope": .text(message.scope), "refusal": .wide(number),
+      "seconds": .wide(seconds), "byteLimit": .int(message.byteLimit),
+    ]
+    members["device"] = message.device.map { .text($0.hexadecimal) }
+    for (name, content) in [("shown", shown), ("part", part)] {
+      guard case .object(var nested) = content.first?.json else { continue }
+      nested["sections"] = nil
+      members[SchemaName(name)] = .object(nested)
+    }
+    return members
+  }
+
   /// The prefixes of a version.
   private var prefixes: [ReplicaVersion.Prefix] {
     switch content {
     case .replicaVersion(let version): version.prefixes
     case .stored(let replica): replica.version.prefixes
-    case .vectorClock, .delta, .token, .undoStep: []
+    case .vectorClock, .delta, .token, .undoStep, .exchange: []
     }
   }
 

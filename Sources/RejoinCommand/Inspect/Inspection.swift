@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinSync
 
 /// The content of an encoded message.
 struct Inspection {
@@ -11,6 +12,8 @@ struct Inspection {
     case token(RestoreToken)
     case stored(Replica)
     case undoStep
+    /// A message of an exchange, and the contents of its version and its part.
+    case exchange(SyncMessage, shown: [Inspection], part: [Inspection])
   }
 
   let summary: WireSummary
@@ -27,7 +30,20 @@ struct Inspection {
       case .undoStep: try Inspection.checkUndoStep(bytes)
       case .stored:
         .stored(Inspection.open(try ReplicaState(decoding: bytes)))
+      case .request, .answer, .object: try Inspection.exchange(bytes)
       }
+  }
+
+  private static func exchange(_ bytes: [UInt8]) throws(WireError) -> Content {
+    let message = try SyncMessage(decoding: bytes)
+    var (shown, part) = ([] as [Inspection], [] as [Inspection])
+    if let version = message.version {
+      shown.append(try Inspection(version.encoded()))
+    }
+    if let delta = message.part {
+      part.append(try Inspection(delta.encoded()))
+    }
+    return .exchange(message, shown: shown, part: part)
   }
 
   /// Opens a stored replica for reading.
@@ -52,6 +68,7 @@ struct Inspection {
     switch content {
     case .delta(let delta): delta.changes
     case .stored(let replica): replica.delta()?.changes ?? []
+    case .exchange(_, _, let part): part.flatMap(\.changes)
     case .vectorClock, .replicaVersion, .token, .undoStep: []
     }
   }
@@ -68,6 +85,9 @@ struct Inspection {
 
   /// The intervals of saves that a delta carries, sorted by device.
   var intervals: [(device: DeviceID, interval: Delta.Interval)] {
+    if case .exchange(_, _, let part) = content {
+      return part.flatMap(\.intervals)
+    }
     guard case .delta(let delta) = content else { return [] }
     return delta.intervals.sorted { $0.key < $1.key }
       .map { ($0.key, $0.value) }
@@ -91,6 +111,7 @@ struct Inspection {
         )
       ]
     case .stored(let replica): Inspection.saves(replica.version)
+    case .exchange(_, let shown, _): shown.flatMap(\.clock)
     case .delta, .undoStep: []
     }
   }

@@ -29,6 +29,7 @@ struct WireSummary {
     case .vectorClock, .replicaVersion: add("devices", reader.remaining)
     case .token: add("token", reader.remaining)
     case .undoStep: add("changes", reader.remaining)
+    case .request, .answer, .object: add("content", reader.remaining)
     case .delta, .stored:
       let message = try ValidatedMessage(Array(bytes), as: [kind])
       add("devices and saves", message.head.start - 3)

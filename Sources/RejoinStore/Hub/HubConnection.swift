@@ -40,7 +40,7 @@ package enum HubChange: Sendable {
 package final class HubConnection {
   let connection: any SQLConnection
   let transactions: HubTransactions
-  private let limits: Hub.Limits
+  let limits: Hub.Limits
   private let patching: Patching
   private let makeDeviceID: () -> DeviceID
 
@@ -82,7 +82,6 @@ package final class HubConnection {
     since basis: ReplicaVersion, byteLimit: Int? = nil, in scope: String
   ) throws(StoreError) -> Delta? {
     var (missing, limit) = (nil as MissingChanges?, byteLimit)
-    var end: RecordID?
     return try read(scope) { reader in
       var changes = reader.missingChanges(
         since: basis, as: limit == nil ? .intervals : .part)
@@ -92,15 +91,16 @@ package final class HubConnection {
       }
       missing = changes
       if let limit {
-        end = try reader.readPart(
+        let end = try reader.readPart(
           of: changes, byteLimit: limit, recordLimit: limits.recordsPerDelta)
+        missing = changes.ending(at: end)
       } else {
         try reader.readTouched(since: changes, limit: limits.recordsPerDelta)
       }
     } body: { replica, _ in
       // If the scope does not exist, no changes are missing.
       missing.flatMap {
-        replica.delta(of: $0, byteLimit: limit, readThrough: end)
+        replica.delta(of: $0, byteLimit: limit)
       }
     }
   }
@@ -349,7 +349,7 @@ package final class HubConnection {
   }
 
   /// Reads one state of a scope.
-  private func read<Value>(
+  func read<Value>(
     _ scope: String, choosing choose: (inout RowReader) throws -> Void,
     body: (Replica, HubRows) -> Value
   ) throws(StoreError) -> Value {

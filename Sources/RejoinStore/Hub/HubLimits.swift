@@ -36,13 +36,16 @@ extension Hub {
     /// Creates the default limits.
     public init() {}
 
+    /// The maximum number of fields that a hub keeps ahead of a scope's version.
+    package static var fieldsAhead: Int { AheadList.fieldLimit }
+
     /// The maximum number of bytes that a delta adds to a record above the
     /// limit, such as the marks of a deletion.
     static let smallGrowth = 4_096
 
     /// - Throws: ``StoreError/tooManyRecords(_:limit:)`` or
     ///   ``StoreError/tooManyDevices(limit:)``
-    func check(_ delta: Delta) throws(StoreError) {
+    package func check(_ delta: Delta) throws(StoreError) {
       if delta.recordCount > recordsPerDelta {
         throw .tooManyRecords(delta.recordCount, limit: recordsPerDelta)
       }

@@ -119,6 +119,32 @@ public struct HubSession: Sendable {
     }
   }
 
+  /// Checks the right to read a scope.
+  package func checkReading(of scope: String) throws {
+    try check(.read(scope: name(scope)))
+  }
+
+  /// Reads what the answer to a device needs, in one transaction and without a
+  /// check.
+  package func state(
+    of scope: String, for shown: ReplicaVersion, of device: DeviceID?,
+    byteLimit: Int
+  ) async throws -> HubState {
+    try await hub.pool.run {
+      try $0.state(of: scope, for: shown, of: device, byteLimit: byteLimit)
+    }
+  }
+
+  /// Returns a session whose check throws other errors.
+  package func replacingErrorsOfCheck(
+    _ replace: @escaping @Sendable (any Error) -> any Error
+  ) -> HubSession {
+    let check = check
+    return HubSession(hub: hub) { request in
+      do { try check(request) } catch { throw replace(error) }
+    }
+  }
+
   /// Returns the name of a scope as the check receives it.
   private func name(_ scope: String) throws(StoreError) -> ScopeName {
     let name = ScopeName(scope)

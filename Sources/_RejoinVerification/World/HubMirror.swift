@@ -164,7 +164,7 @@ final class HubMirror {
     let missing = replica.state.missingChanges(since: basis, as: .intervals)
     return missing.intervals.isEmpty
       ? replica.delta(since: basis, byteLimit: .max)
-      : replica.delta(of: missing, byteLimit: nil, readThrough: nil)
+      : replica.delta(of: missing, byteLimit: nil)
   }
 
   private func newcomer() -> Replica {

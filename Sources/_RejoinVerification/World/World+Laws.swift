@@ -25,9 +25,7 @@ extension World {
     var (one, other) = (peers[j].replica.copy(), peers[j].replica.copy())
     let s = peers[i].replica.copy()
     let news = s.message(since: one.version)
-    try agree(
-      "\(name(j)) has all that \(name(i)) shows",
-      one.version.covers(s.version), news == nil)
+    try checkCovers(i, j, news)
     if let news { _ = one.apply(news, now: peers[j].now) }
     if let all = s.message(since: ReplicaVersion()) {
       _ = other.apply(all, now: peers[j].now)
@@ -35,6 +33,23 @@ extension World {
     try agree(
       "law 4: from \(name(i)) to \(name(j))", one.contents == other.contents,
       true)
+  }
+
+  /// Law 4: A replica has the saves of another one if the other one has no saves
+  /// for it, except in the range of a prefix.
+  private func checkCovers(
+    _ i: Int, _ j: Int, _ news: Replica.Message?
+  ) throws(ScriptMismatch) {
+    let outline = news.map { peers[i].replica.outline(of: $0) }
+    let hasSaves = !(outline?.intervals.isEmpty ?? true)
+    if peers[j].replica.version.covers(peers[i].replica.version) {
+      try agree(
+        "\(name(i)) has no saves for \(name(j)), which has them all",
+        hasSaves && outline?.range == nil, false)
+    } else {
+      try agree(
+        "\(name(i)) has saves for \(name(j)), which lacks some", hasSaves, true)
+    }
   }
 
   /// Checks that one delta is enough, even if parts of earlier deltas were
@@ -48,10 +63,9 @@ extension World {
     if s.version.fieldsAhead.isEmpty, t.version.fieldsAhead.isEmpty {
       return false
     }
-    guard let first = s.message(since: t.version) else { return true }
-    try agree(
-      "\(name(j)) has all that \(name(i)) shows",
-      t.version.covers(s.version), false)
+    let news = s.message(since: t.version)
+    try checkCovers(i, j, news)
+    guard let first = news else { return true }
     var copy = t.copy()
     _ = copy.apply(
       try Replica.arrival(of: first), now: peers[j].now)

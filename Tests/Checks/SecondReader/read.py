@@ -17,6 +17,7 @@ CHAIN_START = 1704067200000
 MESSAGES = {
     "d": "delta", "p": "stored replica",
     "v": "vector clock", "c": "replica clock", "t": "restore token",
+    "q": "request", "a": "answer", "o": "object",
 }
 KINDS = ["register", "counter", "set", "ledger", "existence"]
 REGISTER, COUNTER, SET, LEDGER, EXISTENCE = range(5)
@@ -619,6 +620,34 @@ def isHeld(save, held):
             and (isHeldForked or not isForked and digest in (0, known)))
 
 
+def readExchange(reader, kind):
+    result = {"scope": reader.text(reader.varint(), limit=1024)}
+    length = reader.varint()
+    check(length in (0, 16), "a device or none")
+    if length:
+        result["device"] = reader.device()
+    refusal, seconds, limit = (reader.varint() for _ in range(3))
+    check(refusal >= 8 or not seconds, "seconds to wait")
+    check(limit, "a part of at least one byte")
+    result.update(refusal=refusal, seconds=seconds, byteLimit=limit)
+    for name, letter in [("shown", "c"), ("part", "d")]:
+        if length := reader.varint():
+            message = reader.take(length)
+            check(length > 1 and chr(message[1]) == letter, f"a message {letter}")
+            result[name] = read(message)
+            del result[name]["sections"]
+    has = {name: name in result for name in ("device", "shown", "part")}
+    if kind == "request":
+        check(has["device"] and has["shown"] and not refusal, "a request")
+    elif kind == "answer":
+        check(has["shown"] or refusal and not has["device"]
+              and not has["part"], "an answer")
+    else:
+        check(has["device"] and not refusal and has["shown"] != has["part"],
+              "an object")
+    return result
+
+
 def read(data):
     """What the message holds."""
     check(len(data) >= 7 and data[0] == 0x52, "no message")
@@ -641,6 +670,10 @@ def read(data):
         check(others is None or 0 < others <= 32, "other devices")
         for _ in range(others or 0):
             reader.device()
+    elif kind in ("request", "answer", "object"):
+        check(len(data) + 4 <= (1 << 30 if kind == "object" else 40 << 20), "size")
+        sizes = {"content": len(data) - 3}
+        result = readExchange(reader, kind)
     else:
         result, sizes = reader.message()
     check(reader.offset == reader.end, "more than the message")

@@ -74,7 +74,7 @@ import Testing
   /// The README and the articles of the modules whose other tests do not
   /// compile them.
   private static func articles() throws -> [URL] {
-    let modules = ["Rejoin", "RejoinStore"]
+    let modules = ["Rejoin", "RejoinStore", "RejoinSync"]
     let paths = try modules.flatMap {
       try files("Sources/\($0)/\($0).docc").filter { $0.hasSuffix(".md") }
     }

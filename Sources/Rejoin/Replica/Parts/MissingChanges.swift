@@ -66,6 +66,15 @@ package struct MissingChanges: Sendable {
     ahead = ahead.mapValues { [intervals] in $0.without(intervals) }
   }
 
+  /// Returns the changes of the records up to one, which a sender has read, or all
+  /// of them for `nil`.
+  package func ending(at id: RecordID?) -> MissingChanges {
+    var changes = self
+    changes.range = RecordRange(
+      after: range.after, through: [id, range.through].compactMap { $0 }.min())
+    return changes
+  }
+
   /// Limits the changes to the saves of the sender's own devices and of imports,
   /// if the receiver lacks any.
   ///
@@ -261,6 +270,12 @@ extension ReplicaState {
     // The other fields are missing only if a prefix is.
     return devices
       + version.devicePrefixes.filter { !missing.holds($1, of: $0) }.map(\.key)
+  }
+
+  /// The number of devices with saves in the version or in a field.
+  package var deviceCount: Int {
+    Set(index.devices).union(version.vectorClock.entries.lazy.map(\.device))
+      .count
   }
 
   /// Creates a delta of fields.

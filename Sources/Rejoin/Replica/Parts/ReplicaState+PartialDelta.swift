@@ -14,14 +14,13 @@ extension ReplicaState {
   ///   the first to the last one in the delta, or of all changed records if
   ///   they are few, and *n* is the number of all records.
   package mutating func delta(
-    of missing: MissingChanges, byteLimit: Int, readThrough end: RecordID? = nil
+    of missing: MissingChanges, byteLimit: Int
   ) -> Delta? {
     _checkInvariants()
     let limit = min(max(byteLimit, 1), 1 << 32)
     // The list of devices can be larger than the limit.
     let list = delta(at: [], of: missing, through: nil).message.bytes.count
     var fields = MissingFields(of: missing, in: &self)
-    let end = [end, missing.range.through].compactMap { $0 }.min()
     var (count, isCut) = (16, false)
     while true {
       fields.find(count + 1, in: &self)
@@ -30,7 +29,8 @@ extension ReplicaState {
       count = min(count, fields.count)
       let delta = delta(
         at: fields.first(count), of: missing,
-        through: isEnd ? end : fields.record(count - 1, in: self))
+        through: isEnd
+          ? missing.range.through : fields.record(count - 1, in: self))
       let size = max(delta.message.bytes.count - list, 1)
       if size > limit, count > 1 {
         (count, isCut) = (min(count - 1, max(count * limit / size, 1)), true)

@@ -50,16 +50,13 @@ extension Replica {
 
   /// Returns the delta with the missing changes.
   ///
-  /// - Parameters:
-  ///   - byteLimit: The maximum number of bytes of the records of a part, or
-  ///     `nil` for all records.
-  ///   - end: The last record that this replica has, or `nil` if it has all
-  ///     records.
+  /// - Parameter byteLimit: The maximum number of bytes of the records of a part,
+  ///   or `nil` for all records.
   package func delta(
-    of missing: MissingChanges, byteLimit: Int?, readThrough end: RecordID?
+    of missing: MissingChanges, byteLimit: Int?
   ) -> Delta? {
     byteLimit.map {
-      current.delta(of: missing, byteLimit: $0, readThrough: end)
+      current.delta(of: missing, byteLimit: $0)
     } ?? current.delta(of: missing)
   }
 

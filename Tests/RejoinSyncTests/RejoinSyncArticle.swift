@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RejoinSync
+import Testing
+
+/// The code of the landing page.
+@Suite class RejoinSyncArticle: SyncSuite {
+  private struct Connection {
+    let ask: @Sendable ([UInt8]) async throws -> [UInt8]
+
+    func ask(_ request: [UInt8]) async throws -> [UInt8] {
+      try await ask(request)
+    }
+  }
+
+  @Test func callSyncsWithEachPeer() async throws {
+    let (phone, tablet) = (try await store(), try await store())
+    try await phone.write("Milk")
+    let session = try await hub().makeSession { _ in }
+    let peers: [@Sendable ([UInt8]) async throws -> [UInt8]] = [
+      { request in
+        await session.answer(request)  // a hub
+      },
+      { request in
+        await tablet.answer(request, scope: "list-17")  // a store
+      },
+    ]
+    for peer in peers {
+      let connection = Connection(ask: peer)
+      let result = try await phone.sync(scope: "list-17") { request in
+        try await connection.ask(request)
+      }
+      #expect(result.isSynced)
+    }
+    #expect(await tablet.titles == ["Milk"])
+  }
+}
