@@ -12,7 +12,7 @@ extension ReplicaStore {
   ///     }
   ///     result.isSynced  // true
   ///
-  /// On the other side, `answer` of a store or of a ``HubSession`` creates the
+  /// On the other side, `answer` of a store or of a `HubSession` creates the
   /// answer. Between two devices, let the one with new saves ask.
   ///
   /// Each request has the whole version of the store, and at most one part. So a
@@ -29,7 +29,7 @@ extension ReplicaStore {
   ///   - ask: A closure that carries a request to the peer and returns the answer.
   /// - Returns: What the peer showed last, and whether the saves are uploaded.
   /// - Throws: ``SyncRefusal`` if the peer refuses the whole request, `WireError`
-  ///   if its answer is damaged, ``StoreError``, or the error of `ask`.
+  ///   if its answer is damaged, `StoreError`, or the error of `ask`.
   /// - Precondition: `byteCount` is positive, and `scope` has at most 1,024 bytes.
   @discardableResult
   public func sync(
@@ -95,7 +95,7 @@ extension ReplicaStore {
   /// A hub limits the devices of a scope by itself.
   ///
   /// - Parameter device: The device of the peer, or `nil` for a hub.
-  /// - Throws: ``StoreError``, also if the part has more records than a hub accepts
+  /// - Throws: `StoreError`, also if the part has more records than a hub accepts
   ///   by default, or if another device adds more devices.
   func take(
     _ part: Delta?, with shown: ReplicaVersion, of device: DeviceID?

@@ -4,7 +4,7 @@ import Rejoin
 
 /// A request, an answer or an object, as bytes carry it.
 ///
-/// ``ReplicaStore/sync(scope:bytesPerPart:assuming:asking:)`` and the methods
+/// `ReplicaStore.sync(scope:asking:)` and the methods
 /// `answer` create and read messages. Decode one to dispatch it or to log it:
 ///
 ///     let message = try SyncMessage(decoding: bytes)

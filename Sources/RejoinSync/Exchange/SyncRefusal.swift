@@ -11,7 +11,7 @@ import RejoinStore
 ///       // The list was erased for everyone. The store still has it.
 ///     }
 ///
-/// The check of a ``HubSession`` can throw a refusal, which the device then
+/// The check of a `HubSession` can throw a refusal, which the device then
 /// receives. It receives ``denied`` for any other error of the check.
 public enum SyncRefusal: Error, Hashable, Sendable {
   /// The user has no right to read the scope, or to write the part.

@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// What a call of ``ReplicaStore/sync(scope:bytesPerPart:assuming:asking:)`` found.
+/// What a call of `ReplicaStore.sync(scope:asking:)` found.
 public struct SyncResult: Sendable {
   /// The version that the peer showed last.
   ///

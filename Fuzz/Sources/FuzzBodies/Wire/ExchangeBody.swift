@@ -11,6 +11,7 @@ import _RejoinVerification
 /// Each peer must answer with a message, and a refused request must change nothing.
 struct ExchangeBody {
   static let scope = "s"
+  private static let lock = NSLock()
 
   private let bytes: [UInt8]
 
@@ -18,13 +19,16 @@ struct ExchangeBody {
 
   func check() throws(FuzzFailure) {
     let bytes = bytes
-    let failure = waiting { () -> FuzzFailure? in
-      do {
-        for bytes in [bytes, bytes.resealed, bytes.resealedWithParts] {
-          try await Peers.shared.check(bytes)
-        }
-        return nil
-      } catch { return error as? FuzzFailure ?? FuzzFailure("\(error)") }
+    // An actor could start another check while one waits.
+    let failure = Self.lock.withLock {
+      waiting { () -> FuzzFailure? in
+        do {
+          for bytes in [bytes, bytes.resealed, bytes.resealedWithParts] {
+            try await Peers.shared.check(bytes)
+          }
+          return nil
+        } catch { return error as? FuzzFailure ?? FuzzFailure("\(error)") }
+      }
     }
     if let failure { throw failure }
   }
