@@ -10,9 +10,10 @@ struct InspectCommand {
     usage: "FILE [--format FORMAT]",
     discussion: """
       FILE has the bytes of a delta, a vector clock, a replica's version, a stored
-      replica, a restore token, or a request or an answer of a sync. The command prints the size of each section, the
-      saves of each device, and every field of every record. For damaged bytes, it
-      prints the offset and what was expected there, and the exit code is 1.
+      replica, a restore token, or a message of a sync. The command prints the size
+      of each section, the saves of each device, and every field of every record.
+      For damaged bytes, it prints the offset and what was expected there, and the
+      exit code is 1.
       """,
     sections: [
       .init(
