@@ -10,7 +10,6 @@ public final class FollowedRecords<Owner: Entity> {
   private let tables: MirroredTables
   private let connection: SQLiteConnection
   private var list: ListContent<Owner>
-  private var referrers: ReferrerIndex?
 
   /// Creates a table in memory and a list without records.
   ///
@@ -35,6 +34,7 @@ public final class FollowedRecords<Owner: Entity> {
 
   /// Writes the changes since the last call into the table and the list.
   public func follow() throws {
+    var referrers: ReferrerIndex?
     let (changed, _) = replica.takeDifferences(&referrers)
     replica.keepFormerRecords()
     let changes = RecordChanges(changed, replica.schema)
@@ -57,9 +57,16 @@ public final class FollowedRecords<Owner: Entity> {
   ///
   /// - Parameter columnCount: The number of columns, with the key.
   public func rows(columnCount: Int) throws -> [[SQLValue]] {
-    let name = tables.tables[0].name
+    try connection.rows(
+      "SELECT * FROM \(tables.tables[0].name) ORDER BY id", columnCount)
+  }
+}
+
+extension SQLConnection {
+  /// Returns the first columns of the rows of a query.
+  func rows(_ sql: String, _ columnCount: Int) throws -> [[SQLValue]] {
     var rows: [[SQLValue]] = []
-    try connection.run("SELECT * FROM \(name) ORDER BY id", []) { row in
+    try run(sql, []) { row in
       rows.append((0..<columnCount).map { row.value($0) })
     }
     return rows

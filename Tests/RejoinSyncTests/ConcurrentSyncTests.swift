@@ -12,7 +12,7 @@ import Testing
 @Suite class ConcurrentSyncTests: SyncSuite {
   private struct Cut: Error {}
 
-  /// A prefix that a part of fewer saves replaces is no fall of the version.
+  /// A part of fewer saves may replace a prefix without ending the upload.
   @Test(arguments: [2, 4])
   func replacedPrefixesDoNotEndUpload(_ count: Int) async throws {
     let (relay, hub) = (try await store(), try await hub())

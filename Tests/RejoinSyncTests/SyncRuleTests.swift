@@ -52,7 +52,7 @@ import Testing
     #expect(await phone.version == before)
   }
 
-  /// Rule 2: an answer of another scope, or one with other bytes, is none.
+  /// Rule 2: the name of the scope in an answer must have the same bytes.
   @Test(arguments: ["t", "", "cafe\u{301}"])
   func answerOfOtherScopeIsRejected(_ name: String) async throws {
     let (phone, tablet) = (try await store(), try await store())

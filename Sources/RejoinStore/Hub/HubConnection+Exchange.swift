@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// What a hub answers to a device.
+/// The answer of a hub to a device.
 package struct HubState: Sendable {
   /// The version of the scope.
   package let version: ReplicaVersion

@@ -6,7 +6,7 @@ import Rejoin
 package struct ListOrder<Owner: Entity>: Sendable {
   typealias Element = TypedRecord<Owner>
 
-  /// A comparison of records, of which an order has one or several.
+  /// One of the comparisons that make up an order.
   enum Criterion: Sendable {
     /// The order of the stored forms of values, which a list keeps.
     case value(@Sendable (Record) -> Value?, SortOrder)

@@ -22,46 +22,41 @@ extension ReplicaStore {
   /// - Returns: The answer, which is a ``SyncRefusal`` if the request cannot be
   ///   answered.
   public func answer(_ request: [UInt8], scope: String) -> [UInt8] {
-    SyncMessage.answer(to: request) { request, shown in
-      guard request.scope.utf8.elementsEqual(scope.utf8) else {
+    var name = ""
+    do {
+      let (request, shown) = try SyncMessage.request(in: request)
+      name = request.scope
+      guard name.utf8.elementsEqual(scope.utf8) else {
         throw SyncRefusal.wrongScope
       }
-      var answer = SyncMessage(.answer, scope: request.scope)
-      do { _ = try take(request.part, with: shown, of: request.device) } catch {
-        let refusal = SyncRefusal(error)
-        if !refusal.isOfPart { throw refusal }
-        answer.refusal = refusal
-        _ = try take(nil, with: shown, of: request.device)
-      }
-      let limit = min(request.byteLimit, SyncMessage.partLimit)
-      (answer.device, answer.version, answer.part) = try export { replica in
-        (
-          replica.device, replica.version,
-          replica.delta(since: shown, byteLimit: limit)
-        )
-      }
-      answer.byteLimit = SyncMessage.partLimit
-      if answer.isTooLarge { throw SyncRefusal.tooLarge }
-      return answer
+      return try answer(request, shown).encoded()
+    } catch { return SyncMessage.refusal(of: error, in: name) }
+  }
+
+  private func answer(
+    _ request: SyncMessage, _ shown: ReplicaVersion
+  ) throws -> SyncMessage {
+    var answer = SyncMessage(.answer, scope: request.scope)
+    do { _ = try take(request.part, with: shown, of: request.device) } catch {
+      let refusal = SyncRefusal(error)
+      if !refusal.isOfPart { throw refusal }
+      answer.refusal = refusal
+      _ = try take(nil, with: shown, of: request.device)
     }
+    let limit = min(request.byteLimit, SyncMessage.partLimit)
+    (answer.device, answer.version, answer.part) = try export { replica in
+      (
+        replica.device, replica.version,
+        replica.delta(since: shown, byteLimit: limit)
+      )
+    }
+    answer.byteLimit = SyncMessage.partLimit
+    if answer.isTooLarge { throw SyncRefusal.tooLarge }
+    return answer
   }
 }
 
 extension SyncMessage {
-  /// Decodes a request, and returns the answer that a closure creates, or a
-  /// refusal.
-  fileprivate static func answer(
-    to bytes: [UInt8],
-    _ body: (SyncMessage, ReplicaVersion) throws -> SyncMessage
-  ) -> [UInt8] {
-    var scope = ""
-    do {
-      let (request, shown) = try SyncMessage.request(in: bytes)
-      scope = request.scope
-      return try body(request, shown).encoded()
-    } catch { return SyncMessage.refusal(of: error, in: scope) }
-  }
-
   /// Decodes a request and its version.
   static func request(
     in bytes: [UInt8]

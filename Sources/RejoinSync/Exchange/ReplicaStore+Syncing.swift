@@ -81,7 +81,7 @@ extension ReplicaStore {
       refusal = refusal ?? answer.refusal
       let received = try take(answer.part, with: shown, of: answer.device)
       report.add(received)
-      // Another call can have brought the same saves in the meantime.
+      // Another call may receive the same saves first.
       let hasAdvanced =
         received.hasAdvanced
         || self.version.hasReceived(since: version, besides: device)
@@ -90,7 +90,7 @@ extension ReplicaStore {
     }
   }
 
-  /// Applies a part, and then records the version that came with it.
+  /// Applies a part before recording the version that its sender showed.
   ///
   /// A hub limits the devices of a scope by itself.
   ///
@@ -119,7 +119,7 @@ extension ReplicaStore {
   }
 }
 
-/// What a peer showed during a call.
+/// The answers of a peer during a call.
 private struct ShownPeer {
   /// The version that the caller assumes, or `nil`.
   let assumed: ReplicaVersion?

@@ -116,8 +116,8 @@ extension SyncRefusal {
     }
   }
 
-  /// Creates the refusal with a number, or returns `nil` if seconds come with a
-  /// refusal that has none.
+  /// Creates the refusal with a number, or returns `nil` if a refusal other than
+  /// ``busy(seconds:)`` has seconds.
   ///
   /// A later version of the library can send other numbers.
   init?(number: UInt64, seconds: UInt64) {

@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// What a call of `ReplicaStore.sync(scope:asking:)` found.
+/// The result of `ReplicaStore.sync(scope:asking:)`.
 public struct SyncResult: Sendable {
   /// The version that the peer showed last.
   ///

@@ -112,13 +112,9 @@ final class DerivedMirror {
   private func rows(
     _ sql: String, _ count: Int, on connection: any SQLConnection
   ) throws(ScriptMismatch) -> [[SQLValue]] {
-    var rows: [[SQLValue]] = []
-    do {
-      try connection.run(sql, []) { row in
-        rows.append((0..<count).map { row.value($0) })
-      }
-    } catch { throw ScriptMismatch("\(sql) fails: \(error)") }
-    return rows
+    do { return try connection.rows(sql, count) } catch {
+      throw ScriptMismatch("\(sql) fails: \(error)")
+    }
   }
 
   private func row(

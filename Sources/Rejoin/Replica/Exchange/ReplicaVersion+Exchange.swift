@@ -40,3 +40,11 @@ extension ReplicaVersion {
     return hasReceived
   }
 }
+
+extension ReplicaState {
+  /// The number of devices with saves in the version or in a field.
+  package var deviceCount: Int {
+    Set(index.devices).union(version.vectorClock.entries.lazy.map(\.device))
+      .count
+  }
+}

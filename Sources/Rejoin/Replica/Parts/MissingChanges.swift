@@ -272,12 +272,6 @@ extension ReplicaState {
       + version.devicePrefixes.filter { !missing.holds($1, of: $0) }.map(\.key)
   }
 
-  /// The number of devices with saves in the version or in a field.
-  package var deviceCount: Int {
-    Set(index.devices).union(version.vectorClock.entries.lazy.map(\.device))
-      .count
-  }
-
   /// Creates a delta of fields.
   mutating func delta(
     at locations: [FieldPosition], of missing: MissingChanges,
