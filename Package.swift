@@ -44,7 +44,9 @@ let package = Package(
     .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .target(
       name: "_RejoinVerification",
-      dependencies: ["Rejoin", "RejoinSQL", "RejoinStore", "RejoinTesting"]),
+      dependencies: [
+        "Rejoin", "RejoinSQL", "RejoinStore", "RejoinSync", "RejoinTesting",
+      ]),
     .target(
       name: "RejoinComparison",
       dependencies: ["Rejoin", "RejoinPolicies", "RejoinTesting"]),
@@ -66,7 +68,8 @@ let package = Package(
       name: "RejoinStoreTests",
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinSQL",
-        "RejoinStore", "RejoinTesting", "HubWriter", "StoreWriter",
+        "RejoinStore", "RejoinSync", "RejoinTesting", "HubWriter",
+        "StoreWriter",
         "_RejoinVerification",
       ]),
     .testTarget(
@@ -93,7 +96,9 @@ let package = Package(
       path: "Tests/Programs/PowerCuts"),
     .executableTarget(
       name: "HubWriter",
-      dependencies: ["Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore"],
+      dependencies: [
+        "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore", "RejoinSync",
+      ],
       path: "Tests/Programs/HubWriter"),
     .testTarget(
       name: "RejoinTestingTests", dependencies: ["Rejoin", "RejoinTesting"]),

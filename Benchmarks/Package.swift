@@ -22,6 +22,7 @@ let package = Package(
         .product(name: "RejoinPolicies", package: rejoin),
         .product(name: "RejoinSQL", package: rejoin),
         .product(name: "RejoinStore", package: rejoin),
+        .product(name: "RejoinSync", package: rejoin),
         .product(name: "RejoinTesting", package: rejoin),
         .product(name: "_RejoinVerification", package: rejoin),
       ]),

@@ -21,6 +21,7 @@ public struct Benchmark {
   enum Body {
     case time((Scale) throws -> Work)
     case size((Scale) throws -> Int, per: Int, quick: Int?)
+    case times((Scale) throws -> Double)
   }
 }
 

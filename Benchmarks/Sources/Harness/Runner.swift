@@ -53,6 +53,7 @@ public struct Runner {
       }
       let items = count == 1 ? 1 : scale(count)
       return row(benchmark, [Double(bytes) / Double(items)])
+    case .times(let body): return row(benchmark, [try body(scale)])
     case .time(let prepare):
       let work = try prepare(scale)
       let runs = try repeated {

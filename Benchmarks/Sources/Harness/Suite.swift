@@ -50,6 +50,24 @@ public struct Suite {
         reference: nil, body: .size(body, per: count, quick: quick)))
   }
 
+  /// Adds a figure that is neither a time nor a size, such as a ratio or a count.
+  ///
+  /// - Parameters:
+  ///   - id: The row of the table.
+  ///   - work: A description of the figure.
+  ///   - size: The size of the state, if cost is shown against it.
+  ///   - target: The greatest figure.
+  ///   - body: Measures the figure.
+  public mutating func addTimes(
+    _ id: String, _ work: String, size: Int? = nil, target: Double? = nil,
+    _ body: @escaping (Scale) throws -> Double
+  ) {
+    benchmarks.append(
+      Benchmark(
+        id: id, work: work, size: size, item: "times", target: target,
+        reference: nil, body: .times(body)))
+  }
+
   /// Adds a row with the growth of a work's cost from one size to another.
   public mutating func addGrowth(
     of id: String, _ work: String, from small: Int, to large: Int,

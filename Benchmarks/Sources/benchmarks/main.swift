@@ -41,6 +41,7 @@ func run(_ arguments: Arguments) throws {
   suite.addReaders()
   suite.addLists()
   suite.addHubs()
+  suite.addCalls()
   suite.addStrategies()
   var runner = Runner(arguments.scale, progress: tell)
   let rows = try runner.run(suite, filters: arguments.filters)

@@ -10,10 +10,82 @@ package struct HubState: Sendable {
   package let part: Delta?
   /// Whether recording the version of the device would change the scope, which
   /// exists.
-  package let learnsFromVersion: Bool
+  package fileprivate(set) var learnsFromVersion = false
 }
 
+// What a hub reads for an exchange.
 extension HubConnection {
+  /// Returns the saves of a scope, and the fields ahead of them.
+  package func version(of scope: String) throws(StoreError) -> ReplicaVersion {
+    try read(scope, choosing: { try $0.readAhead() }) { replica, _ in
+      replica.version
+    }
+  }
+
+  /// Returns the saves of a scope that a version lacks, or a part of them.
+  ///
+  /// See ``Replica/delta(since:byteLimit:)``.
+  ///
+  /// - Parameter byteLimit: The maximum number of bytes of the records of a
+  ///   part, or `nil` for one delta of all saves. Prefixes and fields ahead of
+  ///   the version always follow in parts.
+  package func delta(
+    since basis: ReplicaVersion, byteLimit: Int? = nil, in scope: String
+  ) throws(StoreError) -> Delta? {
+    var (missing, limit) = (nil as MissingChanges?, byteLimit)
+    return try read(scope) { reader in
+      if limit == nil {
+        let changes = reader.missingChanges(since: basis, as: .intervals)
+        if !changes.intervals.isEmpty {
+          missing = changes
+          return try reader.readTouched(
+            since: changes, limit: limits.recordsPerDelta)
+        }
+      }
+      let part = limit ?? .max
+      limit = part
+      missing = try readPart(since: basis, byteLimit: part, in: &reader)
+    } body: { replica, _ in
+      // If the scope does not exist, no changes are missing.
+      missing.flatMap {
+        replica.delta(of: $0, byteLimit: limit)
+      }
+    }
+  }
+
+  /// Returns the report for a version that would not change the scope, or `nil`
+  /// if it would.
+  ///
+  /// Most versions do not change the scope, so their requests need not wait.
+  package func recordVersionIfKnown(
+    _ version: ReplicaVersion, of device: DeviceID, in scope: String
+  ) throws(StoreError) -> MergeReport? {
+    try read(scope, choosing: { try $0.readBuiltIn() }) { replica, rows in
+      reportIfKnown(version, of: device, to: replica, rows)
+    }
+  }
+
+  /// Returns the report for a version that does not change a replica, or `nil`.
+  private func reportIfKnown(
+    _ version: ReplicaVersion, of device: DeviceID, to replica: Replica,
+    _ rows: HubRows
+  ) -> MergeReport? {
+    let head = StoredHead(replica.state)
+    let report = replica.recordVersion(
+      version, of: device, counting: rows.devices.keys)
+    return head == StoredHead(replica.state) ? report : nil
+  }
+
+  /// Reads the records of the next part for a version.
+  private func readPart(
+    since basis: ReplicaVersion, byteLimit: Int, in reader: inout RowReader
+  ) throws -> MissingChanges {
+    let changes = reader.missingChanges(since: basis, as: .part)
+    let end = try reader.readPart(
+      of: changes, byteLimit: byteLimit, recordLimit: limits.recordsPerDelta)
+    return changes.ending(at: end)
+  }
+
   /// Reads a scope for a device, in one transaction.
   ///
   /// - Parameters:
@@ -26,27 +98,20 @@ extension HubConnection {
   ) throws(StoreError) -> HubState {
     var missing: MissingChanges?
     return try read(scope) { reader in
-      let changes = reader.missingChanges(since: shown, as: .part)
-      let end = try reader.readPart(
-        of: changes, byteLimit: byteLimit, recordLimit: limits.recordsPerDelta)
-      missing = changes.ending(at: end)
+      missing = try readPart(since: shown, byteLimit: byteLimit, in: &reader)
       // These records can follow the last one of the part.
       try reader.readAhead()
       try reader.readBuiltIn()
     } body: { replica, rows in
-      let version = replica.version
-      let part = missing.flatMap {
-        replica.delta(of: $0, byteLimit: byteLimit)
+      var state = HubState(
+        version: replica.version,
+        part: missing.flatMap { replica.delta(of: $0, byteLimit: byteLimit) })
+      // If the scope does not exist, nothing was read.
+      if let device, missing != nil {
+        let report = reportIfKnown(shown, of: device, to: replica, rows)
+        state.learnsFromVersion = report == nil
       }
-      guard let device, missing != nil else {
-        return HubState(version: version, part: part, learnsFromVersion: false)
-      }
-      let head = StoredHead(replica.state)
-      _ = replica.recordVersion(
-        shown, of: device, counting: rows.devices.keys)
-      return HubState(
-        version: version, part: part,
-        learnsFromVersion: head != StoredHead(replica.state))
+      return state
     }
   }
 }

@@ -64,62 +64,6 @@ package final class HubConnection {
   /// Whether the connection can serve another request.
   var isIdle: Bool { connection.isIdle }
 
-  /// Returns the saves of a scope, and the fields ahead of them.
-  package func version(of scope: String) throws(StoreError) -> ReplicaVersion {
-    try read(scope, choosing: { try $0.readAhead() }) { replica, _ in
-      replica.version
-    }
-  }
-
-  /// Returns the saves of a scope that a version lacks, or a part of them.
-  ///
-  /// See ``Replica/delta(since:byteLimit:)``.
-  ///
-  /// - Parameter byteLimit: The maximum number of bytes of the records of a
-  ///   part, or `nil` for one delta of all saves. Prefixes and fields ahead of
-  ///   the version always follow in parts.
-  package func delta(
-    since basis: ReplicaVersion, byteLimit: Int? = nil, in scope: String
-  ) throws(StoreError) -> Delta? {
-    var (missing, limit) = (nil as MissingChanges?, byteLimit)
-    return try read(scope) { reader in
-      var changes = reader.missingChanges(
-        since: basis, as: limit == nil ? .intervals : .part)
-      if changes.intervals.isEmpty, limit == nil {
-        limit = .max
-        changes = reader.missingChanges(since: basis, as: .part)
-      }
-      missing = changes
-      if let limit {
-        let end = try reader.readPart(
-          of: changes, byteLimit: limit, recordLimit: limits.recordsPerDelta)
-        missing = changes.ending(at: end)
-      } else {
-        try reader.readTouched(since: changes, limit: limits.recordsPerDelta)
-      }
-    } body: { replica, _ in
-      // If the scope does not exist, no changes are missing.
-      missing.flatMap {
-        replica.delta(of: $0, byteLimit: limit)
-      }
-    }
-  }
-
-  /// Returns the report for a version that would not change the scope, or `nil`
-  /// if it would.
-  ///
-  /// Most versions do not change the scope, so their requests need not wait.
-  package func recordVersionIfKnown(
-    _ version: ReplicaVersion, of device: DeviceID, in scope: String
-  ) throws(StoreError) -> MergeReport? {
-    try read(scope, choosing: { try $0.readBuiltIn() }) { replica, rows in
-      let head = StoredHead(replica.state)
-      let report = replica.recordVersion(
-        version, of: device, counting: rows.devices.keys)
-      return head == StoredHead(replica.state) ? report : nil
-    }
-  }
-
   /// Performs a change of a scope.
   ///
   /// - Throws: The error that refused the change, or ``StoreError``.

@@ -256,6 +256,9 @@ final class HubWriteQueue: Sendable {
       check()
     }
 
+    /// Forgets the part, which ended.
+    func end() { state.withLock { $0.part = nil } }
+
     /// Cancels a request, and the task if all of its requests are canceled.
     func cancel(_ number: Int) {
       state.withLock { _ = $0.numbers.insert(number) }
@@ -322,6 +325,8 @@ final class HubWriteQueue: Sendable {
       }
     }
     turn.cancellation.begin(turn, in: task)
+    // Otherwise, the turn would refer to itself, and stay in memory.
+    defer { turn.cancellation.end() }
     return try await task.value
   }
 

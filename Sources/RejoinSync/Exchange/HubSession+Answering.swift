@@ -36,24 +36,22 @@ extension HubSession {
     }
     let scope = request.scope
     try session.checkReading(of: scope)
-    var answer = SyncMessage(.answer, scope: scope)
+    var refused: SyncRefusal?
     if let part = request.part {
       do { try await session.apply(part, in: scope) } catch {
         let refusal = SyncRefusal(error)
         if !refusal.isOfPart { throw refusal }
-        answer.refusal = refusal
+        refused = refusal
       }
     }
     let state = try await session.state(
-      of: scope, for: shown, of: request.device,
-      byteLimit: min(request.byteLimit, SyncMessage.partLimit))
+      of: scope, for: shown, of: request.device, byteLimit: request.partLimit)
     if state.learnsFromVersion, let device = request.device {
       // If it is refused, the rest of the request counts.
       _ = try? await session.recordVersion(shown, of: device, in: scope)
     }
-    (answer.version, answer.part) = (state.version, state.part)
-    answer.byteLimit = SyncMessage.partLimit
-    if answer.isTooLarge { throw SyncRefusal.tooLarge }
-    return answer
+    return try SyncMessage(
+      answering: request, of: nil, showing: state.version, with: state.part,
+      refused)
   }
 }

@@ -36,29 +36,25 @@ extension ReplicaStore {
   private func answer(
     _ request: SyncMessage, _ shown: ReplicaVersion
   ) throws -> SyncMessage {
-    var answer = SyncMessage(.answer, scope: request.scope)
+    var refused: SyncRefusal?
     do { _ = try take(request.part, with: shown, of: request.device) } catch {
       let refusal = SyncRefusal(error)
       if !refusal.isOfPart { throw refusal }
-      answer.refusal = refusal
+      refused = refusal
       _ = try take(nil, with: shown, of: request.device)
     }
-    let limit = min(request.byteLimit, SyncMessage.partLimit)
-    (answer.device, answer.version, answer.part) = try export { replica in
-      (
-        replica.device, replica.version,
-        replica.delta(since: shown, byteLimit: limit)
-      )
+    return try export { [refused] replica in
+      try SyncMessage(
+        answering: request, of: replica.device, showing: replica.version,
+        with: replica.delta(since: shown, byteLimit: request.partLimit),
+        refused)
     }
-    answer.byteLimit = SyncMessage.partLimit
-    if answer.isTooLarge { throw SyncRefusal.tooLarge }
-    return answer
   }
 }
 
 extension SyncMessage {
   /// Decodes a request and its version.
-  static func request(
+  package static func request(
     in bytes: [UInt8]
   ) throws -> (SyncMessage, ReplicaVersion) {
     let request = try SyncMessage(decoding: bytes)
@@ -66,6 +62,25 @@ extension SyncMessage {
       throw SyncRefusal.damaged
     }
     return (request, version)
+  }
+
+  /// The maximum number of bytes of the part in the answer to this request.
+  package var partLimit: Int { min(byteLimit, SyncMessage.partLimit) }
+
+  /// Creates the answer to a request whose part was applied or refused.
+  ///
+  /// - Parameters:
+  ///   - device: The device that answers, or `nil` for a hub.
+  ///   - refusal: The reason why the part was refused, or `nil`.
+  /// - Throws: ``SyncRefusal/tooLarge`` if the peer would not read the answer.
+  package init(
+    answering request: SyncMessage, of device: DeviceID?,
+    showing version: ReplicaVersion, with part: Delta?, _ refusal: SyncRefusal?
+  ) throws(SyncRefusal) {
+    self.init(.answer, scope: request.scope)
+    (self.device, self.version, self.part) = (device, version, part)
+    (self.refusal, byteLimit) = (refusal, SyncMessage.partLimit)
+    if isTooLarge { throw .tooLarge }
   }
 
   /// Returns the answer after an error.

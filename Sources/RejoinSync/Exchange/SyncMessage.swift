@@ -85,7 +85,7 @@ extension SyncMessage.Kind {
 
 extension SyncMessage {
   /// Returns the message as bytes.
-  func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     var writer = WireWriter(kind.wireKind)
     let name = Array(scope.utf8)
     writer.varint(name.count)

@@ -29,7 +29,7 @@ extension Script {
         guard let (i, id) = contexts[k] else { continue }
         result.append(
           replacing(index, by: .save(on: i, company.around([.delete(id)]))))
-      case .merge(let i, let j):
+      case .merge(let i, let j), .call(let i, let j, _, _):
         result.append(replacing(index, by: .sync(from: i, to: j)))
       case .deliver(let k, let j):
         if let i = authors[k], i != j {
@@ -89,6 +89,8 @@ extension ScriptStep {
     case .undo(let i, let again): .undo(on: new(i), again: again)
     case .setClock(let i, let now): .setClock(of: new(i), to: now)
     case .sync(let i, let j): .sync(from: new(i), to: new(j))
+    case .call(let i, let j, let limit, let messages):
+      .call(from: new(i), to: new(j), byteLimit: limit, messages: messages)
     case .merge(let i, let j): .merge(from: new(i), into: new(j))
     case .write(let i, let j, let k):
       .write(on: new(i), since: j.map(new), message: k)

@@ -126,6 +126,8 @@ private struct ReplayPrinter {
     case .setClock(let i, let time): now[i] = time
     case .sync(let i, let j) where isThere(i, j):
       add("sync", "to", j, [("from", name(i))])
+    case .call(let i, let j, let limit, let messages) where isThere(i, j):
+      call(from: i, to: j, in: limit, messages)
     case .merge(let i, let j) where isThere(i, j):
       add("merge", "to", j, [("from", name(i))])
     case .write(let i, let basis, let k) where isThere(i):
@@ -196,6 +198,26 @@ private struct ReplayPrinter {
           ("at", "\(time)"), ("now", "\(now[i] ?? 0)"),
         ]))
     default: break
+    }
+  }
+
+  /// Prints a call, which is two exchanges unless its line breaks.
+  ///
+  /// A request has no part before the first answer, because a replayed device
+  /// assumes no version.
+  private mutating func call(
+    from i: Int, to j: Int, in limit: Int, _ messages: Int?
+  ) {
+    guard let messages else {
+      add("sync", "to", j, [("from", name(i))])
+      return add("sync", "to", i, [("from", name(j))])
+    }
+    for number in 1..<max(messages, 1) {
+      let (from, to) = number % 2 == 1 ? (j, i) : (i, j)
+      add(
+        "delta", "on", from,
+        [("since", name(to)), ("bytes", "\(limit)"), ("as", "\"call\"")])
+      add("apply", "on", to, [("delta", "\"call\"")])
     }
   }
 

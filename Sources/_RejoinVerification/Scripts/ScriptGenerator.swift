@@ -49,6 +49,8 @@ public struct ScriptWeights: Sendable {
   public var lostHalves = 3
   /// Transfers in parts, from one or more senders.
   public var transfers = 5
+  /// Calls of `sync`, some of which end early.
+  public var calls = 8
   /// Undos and redos.
   public var undoings = 8
   /// Forged versions, whose digests no device made.
@@ -92,7 +94,7 @@ public struct ScriptWeights: Sendable {
       saves, syncs, messages, deliveries, merges, backups, restores,
       unnoticedRestores, reopenings, forks, clockJumps, purges, folds,
       contexts, retirements, discards, undeletions, imports, pulls, tokens,
-      lostHalves, transfers, undoings, deceptions,
+      lostHalves, transfers, undoings, deceptions, calls,
     ]
   }
 }
@@ -105,7 +107,7 @@ public struct ScriptGenerator {
   enum Happening: Int, CaseIterable {
     case save, sync, write, deliver, merge, backUp, restore, forget, reopen
     case fork, jump, purge, fold, context, retire, discard, undelete
-    case bringIn, pull, token, loseHalf, transfer, undo, mislead
+    case bringIn, pull, token, loseHalf, transfer, undo, mislead, call
   }
 
   var random: SeededRandom
@@ -228,6 +230,12 @@ public struct ScriptGenerator {
       return housekeeping(on: i, about: random.pick(universe.records))
         + [.undo(on: i, again: random.chance(percent: 30))]
     case .mislead: return [.mislead(i, with: other(than: i))]
+    case .call:
+      return [
+        .call(
+          from: i, to: other(than: i), byteLimit: random.pick([1, 1, 300]),
+          messages: random.chance(percent: 40) ? random.number(below: 6) : nil)
+      ]
     }
   }
 

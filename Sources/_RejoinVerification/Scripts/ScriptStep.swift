@@ -16,6 +16,11 @@ public enum ScriptStep: Hashable, Sendable {
   /// A device sends another its unseen changes, and both record the other's
   /// version.
   case sync(from: Int, to: Int)
+  /// A device calls another with `sync`, in parts of a number of bytes.
+  ///
+  /// After a number of requests and answers, the line breaks, unless the number is
+  /// `nil`.
+  case call(from: Int, to: Int, byteLimit: Int, messages: Int?)
   /// A device merges the full state of another.
   case merge(from: Int, into: Int)
   /// A device encodes the changes that another has not seen, or all changes.

@@ -9,11 +9,22 @@ extension SimulationPlanner {
     let j = other(than: i)
     guard isConnected(i, j) else { return }
     switch random.number(below: 10) {
-    case 0..<4: add(.sync(from: i, to: j), by: j)
+    case 0..<2: add(.sync(from: i, to: j), by: j)
+    case 2..<4: call(from: i, to: j)
     case 4: add(.merge(from: i, into: j), by: j)
     case 5 where random.chance(percent: 60): transfer(from: i, to: j)
     default: send(from: i, to: j)
     }
+  }
+
+  /// Calls a device in parts of one record or of all, possibly until the line
+  /// breaks.
+  private mutating func call(from i: Int, to j: Int) {
+    let isCut = random.chance(percent: faults.losses)
+    add(
+      .call(
+        from: i, to: j, byteLimit: random.pick([1, 1, 1 << 18]),
+        messages: isCut ? random.number(below: 6) : nil), by: j)
   }
 
   /// Sends parts of a transfer until the connection breaks.

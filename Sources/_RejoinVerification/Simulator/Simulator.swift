@@ -80,7 +80,7 @@ public struct SimulationResult: Sendable, CustomStringConvertible {
       "\(counts.fragments.counted("fragment")) taken",
       "\(counts.refusedFragments.grouped) refused",
       "\(counts.waits.counted("interval")) blocked",
-      "parts of transfers: \(counts.parts)", restores,
+      "parts of transfers: \(counts.parts)", "calls: \(counts.calls)", restores,
       counts.forks.counted("clone"), counts.collisions.counted("collision"),
       counts.cuts.counted("cut"), counts.purges.counted("purge"),
       "undone saves: \(counts.undoings)",

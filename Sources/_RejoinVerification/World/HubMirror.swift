@@ -91,6 +91,13 @@ final class HubMirror {
     compare("the delta since \(basis)") {
       try hub.delta(since: basis, in: name) == delta(since: basis)
     }
+    let limit = steps % 3 * 100
+    compare("the answer to \(basis)") {
+      let state = try hub.state(
+        of: name, for: basis, of: nil, byteLimit: limit)
+      return state.version == replica.version
+        && state.part == replica.delta(since: basis, byteLimit: limit)
+    }
     // The rest reads all rows, which takes most of the time.
     guard steps % 4 == 0 else { return }
     compare("the rows") {

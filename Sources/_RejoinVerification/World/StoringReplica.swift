@@ -119,6 +119,7 @@ extension StoringReplica {
   public var latest: Timestamp? { library.latest }
   public var contents: [UInt8] { library.contents }
   public var storedBytes: [UInt8] { library.storedBytes }
+  public var calling: Replica? { library.replica }
   public var ownDevices: Set<DeviceID>? { library.ownDevices }
   public var restoreToken: RestoreToken { library.restoreToken }
   public var stabilityCut: VectorClock { library.stabilityCut }

@@ -127,6 +127,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   public var contents: [UInt8] { replica.foldedBytes }
 
   public var storedBytes: [UInt8] { replica.state.encoded() }
+  public var calling: Replica? { replica }
 
   public func exists(_ id: RecordID) -> Bool { replica.exists(id) }
 

@@ -46,6 +46,9 @@ public protocol TestedReplica {
 
   /// The stored bytes, if they contain more than the oracle models.
   var storedBytes: [UInt8] { get }
+  /// The library's replica, which decides what a call of `sync` sends, or `nil` for
+  /// replicas without calls.
+  var calling: Rejoin.Replica? { get }
   /// Returns whether a record exists.
   func exists(_ id: RecordID) -> Bool
   /// Reads a field.
@@ -178,6 +181,9 @@ extension TestedReplica {
 
   /// Returns `nil`: the replica does not list them.
   public var ownDevices: Set<DeviceID>? { nil }
+
+  /// Returns `nil`: calls become exchanges.
+  public var calling: Rejoin.Replica? { nil }
 
   /// Returns an empty array: the oracle models the whole state.
   public var storedBytes: [UInt8] { [] }

@@ -163,7 +163,7 @@ extension World {
   ///
   /// If a device possibly received two histories of a device ID, its sequence
   /// numbers do not determine the unseen changes.
-  private func letter(from i: Int, _ message: Replica.Message) -> Letter {
+  func letter(from i: Int, _ message: Replica.Message) -> Letter {
     let outline = peers[i].replica.outline(of: message)
     var model = OracleDelta()
     for location in outline.fields {
@@ -184,7 +184,10 @@ extension World {
   }
 
   /// Applies a message, and compares the effect with the oracle.
-  mutating func receive(_ letter: Letter, at i: Int) throws(ScriptMismatch) {
+  @discardableResult
+  mutating func receive(
+    _ letter: Letter, at i: Int
+  ) throws(ScriptMismatch) -> MessageReceipt {
     let now = peers[i].now
     let message = try Replica.arrival(of: letter.message)
     let receipt = peers[i].replica.apply(message, now: now)
@@ -222,6 +225,7 @@ extension World {
     for dot in receipt.equivocations where !isUndecidable(dot) {
       throw ScriptMismatch("\(dot) is reported and is only one save")
     }
+    return receipt
   }
 
   /// Checks which records are reported as created or deleted, and which

@@ -34,6 +34,8 @@ extension World {
       peers[i].now = now
       return nil
     case .sync(let i, let j): return try sync(from: i, to: j)
+    case .call(let i, let j, let limit, let messages):
+      return try call(from: i, to: j, byteLimit: limit, messages: messages)
     case .merge(let i, let j): return try merge(from: i, into: j)
     case .write(let i, let j, let k):
       letters[k] = try letter(from: i, since: j)
@@ -120,7 +122,8 @@ extension World {
       .purge(let i), .fold(let i), .fetch(let i, _, _), .storeToken(let i),
       .undo(let i, _), .bringIn(let i, _), .pull(let i, _, _, _):
       [i]
-    case .sync(let i, let j), .merge(let i, let j), .mislead(let i, let j):
+    case .sync(let i, let j), .merge(let i, let j), .mislead(let i, let j),
+      .call(let i, let j, _, _):
       i == j ? [-1] : [i, j]
     case .retire(let i, let j): [i, j]
     case .write(let i, let j, _): [i, j ?? i]

@@ -67,6 +67,8 @@ public struct World<Replica: TestedReplica> {
   var letters: [Int: Letter] = [:]
   var backups: [Int: Peer] = [:]
   var contexts: [Int: Context] = [:]
+  /// What each device's last call of another showed it.
+  var hints: [[Int]: ShownReplica] = [:]
   /// The last token of each device, which no backup contains.
   var tokens: [Int: StoredToken] = [:]
   /// The last exported save of each device.
@@ -215,6 +217,8 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var waits = 0
   /// The counts of parts of transfers.
   public internal(set) var parts = PartCounts()
+  /// The counts of calls of `sync`.
+  public internal(set) var calls = CallCounts()
   /// The number of restored backups.
   public internal(set) var restores = 0
   /// The number of undetected restores.
@@ -258,6 +262,7 @@ public struct WorldCounts: Hashable, Sendable {
     a.refusedFragments += b.refusedFragments
     a.waits += b.waits
     a.parts += b.parts
+    a.calls += b.calls
     a.restores += b.restores
     a.unnoticedRestores += b.unnoticedRestores
     a.crashes += b.crashes

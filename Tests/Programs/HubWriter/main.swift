@@ -13,6 +13,7 @@
 //   HubWriter DATABASE --erase    erases this scope
 //   HubWriter DATABASE --save     saves in four other scopes until it is killed, and
 //                                 prints the milliseconds of each save
+//   HubWriter DATABASE --answer   answers the requests on standard input
 //
 // DATABASE is a libpq connection string, or `sqlite:` and the path of a file.
 
@@ -64,6 +65,9 @@ case "--erase":
   try await Erasing.erase(database)
   exit(0)
 case "--save": try await Erasing.save(database)
+case "--answer":
+  try await answerRequests(database)
+  exit(0)
 default: break
 }
 let replica = Replica(

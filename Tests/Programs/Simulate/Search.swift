@@ -40,10 +40,26 @@ struct Search {
     for program in fragments {
       explore(program, FragmentingReplica.self, until: deadline, &result)
     }
+    exploreCalls(&result)
     for program in programs.dropFirst(special) {
       explore(program, ReplicaUnderTest.self, until: deadline, &result)
     }
     return result
+  }
+
+  private func exploreCalls(_ result: inout SearchResult.Explored) {
+    for program in isNightly ? CallProgram.nightly : CallProgram.quick {
+      guard result.callFault == nil, goesOn(until: deadline) else { return }
+      var explorer = CallExplorer(program)
+      do {
+        result.calls += try explorer.search(
+          atMost: isNightly ? 800_000 : 80_000
+        ) {
+          goesOn(until: deadline)
+        }
+        result.programs.append(program.name)
+      } catch { result.callFault = error.what }
+    }
   }
 
   private func explore<Replica: TestedReplica>(

@@ -10,6 +10,10 @@ struct SearchResult {
     /// The names of the programs that were explored without a violation.
     var programs: [String] = []
     var violation: ExplorerViolation?
+    /// How much the explorer of calls did.
+    var calls = CallExplorerCounts()
+    /// The first fault of a call, with the actions that lead to it.
+    var callFault: String?
   }
 
   var explored: Explored
@@ -23,7 +27,7 @@ struct SearchResult {
       explored.violation.map { "stopped in the program \($0.program.name)" }
       ?? "\(explored.programs.count.counted("program")), \(explored.counts)"
     return [
-      "explorer: \(explored)",
+      "explorer: \(explored)", "calls: \(self.explored.calls)",
       "\(simulated), seeds from \(seeds.lowerBound)",
       "time: \(time.components.seconds) s",
     ]
@@ -54,6 +58,7 @@ struct SearchResult {
           violation.script, universe: violation.program.universe)
       )
     }
+    if let fault = explored.callFault { return (fault, "") }
     return simulated.failure.map { failure in
       let script = Simulation(seed: failure.seed, scale: scale).script
       return (

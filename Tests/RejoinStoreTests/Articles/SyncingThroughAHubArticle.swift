@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RejoinSQL
+import RejoinSync
 import Testing
 
 @testable import RejoinStore
@@ -16,46 +17,34 @@ import Testing
   }
 
   /// Needs a server.
-  private func connect(_ user: User) async throws -> HubSession {
+  private func open() async throws -> Hub {
     let hub = try await Hub(connections: 8) {
       try PostgreSQLConnection("host=127.0.0.1 user=rejoin dbname=notes")
     }
-    let session = hub.makeSession { request in try user.check(request) }
-    return session
+    return hub
   }
 
-  /// - Returns: The hub's error for a part that it refused, or `nil`.
+  private struct Server {
+    let post: @Sendable ([UInt8]) async throws -> [UInt8]
+    func post(_ body: [UInt8]) async throws -> [UInt8] { try await post(body) }
+  }
+
+  private func sync(
+    _ phone: ReplicaStore, _ server: Server
+  ) async throws -> SyncResult {
+    let result = try await phone.sync(scope: "list-17") { request in
+      try await server.post(request)
+    }
+    return result
+  }
+
+  /// - Returns: The refusal of the device's saves, or `nil`.
   @discardableResult
   private func sync(
     _ phone: ReplicaStore, _ session: HubSession
-  ) async throws -> (any Error)? {
-    // 1. The hub shows the saves that it has.
-    var held = try await session.version(of: "list-17")
-    // 2. The device sends the saves that the hub lacks, in parts.
-    var refusal: (any Error)?
-    do {
-      while let delta = try await phone.delta(since: held, byteLimit: 256_000) {
-        guard try await session.apply(delta, in: "list-17").hasAdvanced else {
-          break
-        }
-        held = try await session.version(of: "list-17")
-      }
-    } catch {
-      // The hub refused a part. Its saves wait, and the device still receives.
-      refusal = error
-    }
-    // 3. The device reports the saves that it has.
-    try await session.recordVersion(
-      phone.version, of: phone.device, in: "list-17")
-    // 4. The hub sends the saves that the device lacks, in parts.
-    while let delta = try await session.delta(
-      since: phone.version, byteLimit: 256_000, in: "list-17")
-    {
-      guard try await phone.apply(delta).hasAdvanced else { break }
-    }
-    // 5. The device records what the hub showed, because it now has these saves.
-    try await phone.withReplica { [held] in $0.recordVersion(held) }
-    return refusal
+  ) async throws -> SyncRefusal? {
+    let server = Server { body in await session.answer(body) }
+    return try await sync(phone, server).uploadRefusal
   }
 
   private func openStore() async throws -> ReplicaStore {
@@ -157,15 +146,25 @@ import Testing
     #expect(try await tablet.wholeDelta == end)
 
     // This user may read, but not report a version.
-    while let delta = try await session.delta(
-      since: newcomer.version, byteLimit: 256_000, in: "list-17")
-    {
-      guard try await newcomer.apply(delta).hasAdvanced else { break }
-    }
+    #expect(try await sync(newcomer, session) == nil)
     #expect(try await newcomer.wholeDelta == end)
-    await #expect(throws: Refused.self) {
-      try await self.sync(newcomer, session)
+  }
+
+  /// The handler of a server, and its client.
+  @Test func handlerAnswersEachUser() async throws {
+    let hub = try await hub()
+    @Sendable func handle(_ body: [UInt8], from user: User) async -> [UInt8] {
+      let session = hub.makeSession { request in try user.check(request) }
+      return await session.answer(body)
     }
+    let (phone, tablet) = (try await openStore(), try await openStore())
+    try await phone.save { $0[Note.self, "1"].title = "Milk" }
+    for device in [phone, tablet] {
+      let user = User(devices: [await device.device])
+      let server = Server { body in await handle(body, from: user) }
+      #expect(try await sync(device, server).isSynced)
+    }
+    #expect(await tablet.read { $0[Note.self, "1"]?.title } == "Milk")
   }
 
   /// Saves, imports and pulls of a device.
@@ -193,10 +192,9 @@ import Testing
     try await phone.save { $0[Note.self, "3"].title = "Salt" }
     try await other.apply(#require(phone.delta(since: ReplicaVersion())))
     let relay = User(devices: [await other.device])
-    let refusal = try await sync(other, strict(hub, relay))
-    #expect(refusal is Refused)
+    #expect(try await sync(other, strict(hub, relay)) == .denied)
     let reader = User(devices: [await other.device], mayWrite: false)
-    #expect(try await sync(other, recommended(hub, reader)) is Refused)
+    #expect(try await sync(other, recommended(hub, reader)) == .denied)
     #expect(try await sync(other, recommended(hub, relay)) == nil)
     try await sync(tablet, recommended(hub, member))
     #expect(await tablet.read { $0[Note.self, "3"]?.title } == "Salt")
@@ -214,14 +212,7 @@ import Testing
     try await tablet.save { $0[Note.self, "1"].title = "tablet " + text }
     #expect(try await sync(tablet, session) == nil)
     try await phone.save { $0[Note.self, "1"].title = "phone " + text }
-    guard
-      case StoreError.recordTooLarge(let id, _, _)? = try await sync(
-        phone, session)
-    else {
-      Issue.record("the hub accepted the record")
-      return
-    }
-    #expect(id == RecordID("Note", "1"))
+    #expect(try await sync(phone, session) == .tooLarge)
     // The phone received the text of the tablet, and now makes it smaller.
     try await phone.save { $0[Note.self, "1"].title = "small" }
     #expect(try await sync(phone, session) == nil)
@@ -241,7 +232,7 @@ import Testing
     #expect(try await hub.scopes().map(\.devices) == [0])
     // A repeated call does nothing.
     try await erase(hub)
-    await #expect(throws: StoreError.scopeErased) {
+    await #expect(throws: SyncRefusal.gone) {
       try await self.sync(phone, self.recommended(hub, user))
     }
   }

@@ -25,6 +25,8 @@ private struct FaultCounts {
       switch step {
       case .split: "splits"
       case .writePart: "parts of transfers"
+      case .call(_, _, _, nil): "calls"
+      case .call: "calls whose line breaks"
       case .merge: "merges"
       case .fork: "clones"
       case .restore(_, _, .lost): "restores"
@@ -88,7 +90,8 @@ extension ScriptVerb {
     }
     let kinds =
       [
-        "splits", "parts of transfers", "merges", "clones", "restores",
+        "splits", "parts of transfers", "calls", "calls whose line breaks",
+        "merges", "clones", "restores",
         "unnoticed restores",
         "crashes", "retirements", "purges", "folds", "absences of months",
         "duplicates", "late messages", "lost messages", "tokens",

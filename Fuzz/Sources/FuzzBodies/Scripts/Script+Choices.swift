@@ -66,6 +66,10 @@ extension ByteSource {
       .writePart(
         on: device(), since: device(), byteLimit: pick([1, 100]),
         message: number())
+    case 44:
+      .call(
+        from: device(), to: device(), byteLimit: pick([1, 100]),
+        messages: flag() ? number() : nil)
     default: .commit(context: number(), edits(), with: company())
     }
   }

@@ -33,7 +33,8 @@ public struct LiveHistory: Sendable {
           for verb in verbs { transaction.perform(verb) }
         }
         addMessage(replicas[i].delta(since: before))
-      case .sync(let i, let j) where max(i, j) < 3:
+      case .sync(let i, let j) where max(i, j) < 3,
+        .call(let i, let j, _, _) where max(i, j) < 3:
         let delta = replicas[i].delta(since: replicas[j].version)
         addMessage(delta)
         if let delta { replicas[j].apply(delta) }

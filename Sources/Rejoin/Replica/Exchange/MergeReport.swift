@@ -171,7 +171,7 @@ public struct MergeReport: Sendable {
   /// version.
   ///
   /// If `false`, the sender would send the same delta again.
-  public internal(set) var hasAdvanced = false
+  public package(set) var hasAdvanced = false
 
   package init() {}
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinSync
+import RejoinTesting
+
+import Testing
+
+actor Link {
+  private let (store, scope): (ReplicaStore, String)
+  private let send: @Sendable ([UInt8]) throws -> Void
+  private var waiting: CheckedContinuation<[UInt8], any Error>?
+
+  init(
+    _ store: ReplicaStore, scope: String,
+    send: @escaping @Sendable ([UInt8]) throws -> Void
+  ) {
+    (self.store, self.scope, self.send) = (store, scope, send)
+  }
+
+  func ask(_ request: [UInt8]) async throws -> [UInt8] {
+    disconnect()
+    return try await withCheckedThrowingContinuation { continuation in
+      waiting = continuation
+      do { try send(request) } catch { disconnect(error) }
+    }
+  }
+
+  func receive(_ message: [UInt8]) async throws {
+    if try SyncMessage(decoding: message).kind == .request {
+      try send(await store.answer(message, scope: scope))
+    } else {
+      waiting?.resume(returning: message)
+      waiting = nil
+    }
+  }
+
+  func disconnect(_ error: any Error = CancellationError()) {
+    waiting?.resume(throwing: error)
+    waiting = nil
+  }
+}
+
+#if canImport(MultipeerConnectivity)
+  import MultipeerConnectivity
+#else
+  /// What the article uses of MultipeerConnectivity.
+  class NSObject {}
+  struct MCPeerID {}
+  enum MCSessionState { case notConnected, connecting, connected }
+  protocol MCSessionDelegate: AnyObject {
+    func session(
+      _ session: MCSession, didReceive data: Data, fromPeer peer: MCPeerID)
+    func session(
+      _ session: MCSession, peer: MCPeerID, didChange state: MCSessionState)
+  }
+  /// A session that two devices share.
+  final class MCSession: Sendable {
+    enum Mode { case reliable }
+    let sent: @Sendable (Data) throws -> Void
+    init(_ sent: @escaping @Sendable (Data) throws -> Void) { self.sent = sent }
+    func send(_ data: Data, toPeers peers: [MCPeerID], with mode: Mode) throws {
+      try sent(data)
+    }
+  }
+
+  final class Nearby: NSObject, MCSessionDelegate {
+    let link: Link
+
+    init(_ store: ReplicaStore, over session: MCSession, to peer: MCPeerID) {
+      link = Link(store, scope: "list-17") { bytes in
+        try session.send(Data(bytes), toPeers: [peer], with: .reliable)
+      }
+    }
+
+    func session(
+      _ session: MCSession, didReceive data: Data, fromPeer peer: MCPeerID
+    ) {
+      Task { [link] in try await link.receive(Array(data)) }
+    }
+
+    func session(
+      _ session: MCSession, peer: MCPeerID, didChange state: MCSessionState
+    ) {
+      if state == .notConnected { Task { [link] in await link.disconnect() } }
+    }
+  }
+#endif
+
+@Suite class SyncingOverYourOwnTransportArticle: SyncSuite {
+  private struct Lost: Error {}
+
+  /// A line that loses one message of five, and repeats one of five.
+  private final class BadLine: Sendable {
+    private let ends = Locked<[Link]>([])
+    private let random = Locked(SeededRandom(seed: 7))
+    private let losses: Int
+
+    init(losses: Int) { self.losses = losses }
+
+    func connect(_ ends: Link...) { self.ends.withLock { $0 = ends } }
+
+    func send(_ bytes: [UInt8], to end: Int) throws {
+      let (isLost, isRepeated) = random.withLock {
+        ($0.chance(percent: losses), $0.chance(percent: losses))
+      }
+      if isLost { throw Lost() }
+      let link = ends.withLock { $0[end] }
+      for _ in 0..<(isRepeated ? 2 : 1) {
+        Task { try? await link.receive(bytes) }
+      }
+    }
+  }
+
+  @Test func lines() async throws {
+    let (phone, tablet) = (try await store(), try await store())
+    try await phone.write("Milk")
+    let link = Asking { await tablet.answer($0, scope: "list-17") }
+    let result = try await phone.sync(scope: "list-17") {
+      try await link.ask($0)
+    }
+    #expect(result.isSynced)
+    let request = try #require(await link.last)
+    let answer = await tablet.answer(request, scope: "list-17")
+    #expect(try SyncMessage(decoding: answer).kind == .answer)
+  }
+
+  private actor Asking {
+    private let answer: @Sendable ([UInt8]) async throws -> [UInt8]
+    private(set) var last: [UInt8]?
+
+    init(_ answer: @escaping @Sendable ([UInt8]) async throws -> [UInt8]) {
+      self.answer = answer
+    }
+
+    func ask(_ request: [UInt8]) async throws -> [UInt8] {
+      last = request
+      return try await answer(request)
+    }
+  }
+
+  /// Both devices ask at the same time, until a call of each ends synced.
+  @Test func bothDevicesAskOverBadLine() async throws {
+    let (phone, tablet) = (try await store(), try await store())
+    try await phone.fill(50, titles: String(repeating: "x", count: 2_000))
+    try await tablet.fill(30, titles: String(repeating: "y", count: 2_000))
+    let line = BadLine(losses: 20)
+    let one = Link(phone, scope: "list-17") { try line.send($0, to: 1) }
+    let other = Link(tablet, scope: "list-17") { try line.send($0, to: 0) }
+    line.connect(one, other)
+    await withTaskGroup(of: Int.self) { group in
+      for (store, link) in [(phone, one), (tablet, other)] {
+        group.addTask {
+          var attempts = 0
+          while attempts < 200 {
+            attempts += 1
+            // The line cannot tell that it lost an answer.
+            let watch = Task {
+              try await Task.sleep(for: .milliseconds(300))
+              await link.disconnect()
+            }
+            let result = try? await store.sync(
+              scope: "list-17", bytesPerPart: 20_000
+            ) { try await link.ask($0) }
+            watch.cancel()
+            if result?.isSynced == true { break }
+          }
+          return attempts
+        }
+      }
+      for await attempts in group { #expect(attempts < 200) }
+    }
+    let both = await (phone.version, tablet.version)
+    #expect(both.0.covers(both.1))
+    #expect(both.1.covers(both.0))
+  }
+
+  #if !canImport(MultipeerConnectivity)
+    @Test func nearbyDevicesSync() async throws {
+      let (phone, tablet) = (try await store(), try await store())
+      try await phone.write("Milk")
+      let peers = Locked<[Nearby]>([])
+      let session = MCSession { _ in }
+      let toTablet = MCSession { data in
+        peers.withLock { $0[1] }.session(
+          session, didReceive: data, fromPeer: MCPeerID())
+      }
+      let toPhone = MCSession { data in
+        peers.withLock { $0[0] }.session(
+          session, didReceive: data, fromPeer: MCPeerID())
+      }
+      let one = Nearby(phone, over: toTablet, to: MCPeerID())
+      let other = Nearby(tablet, over: toPhone, to: MCPeerID())
+      peers.withLock { $0 = [one, other] }
+      let link = one.link
+      let result = try await phone.sync(scope: "list-17") {
+        try await link.ask($0)
+      }
+      #expect(result.isSynced)
+      #expect(await tablet.titles == ["Milk"])
+      // A device that left ends the call.
+      let lone = Nearby(phone, over: session, to: MCPeerID())
+      let call = Task { [link = lone.link] in
+        try await phone.sync(scope: "list-17") { try await link.ask($0) }
+      }
+      let isOver = Locked(false)
+      let end = Task {
+        defer { isOver.withLock { $0 = true } }
+        await #expect(throws: CancellationError.self) { try await call.value }
+      }
+      while !isOver.withLock({ $0 }) {
+        lone.session(session, peer: MCPeerID(), didChange: .notConnected)
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      await end.value
+    }
+  #endif
+}
