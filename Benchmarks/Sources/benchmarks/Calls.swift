@@ -18,6 +18,51 @@ extension Suite {
     for database in HubDatabase.available { addIdleAnswer(database) }
     addBusyHub()
     addCutCalls()
+    addCalls("after a day apart, 300 records each") { one, other in
+      for i in 0..<300 {
+        try await one.write(i)
+        try await other.write(5_000 + i)
+      }
+    }
+    addCalls("of a new device, 10,000 records", isNew: true) { _, _ in }
+    addCalls("with one save of 10,000 records") { one, _ in
+      try await one.write(0)
+    }
+  }
+
+  /// The bytes and the exchanges of a call between two stores of 10,000 records,
+  /// whose peers in `Peers` sync the same edits.
+  private mutating func addCalls(
+    _ what: String, isNew: Bool = false,
+    editing edit:
+      @escaping @Sendable (ReplicaStore, ReplicaStore) async throws
+      -> Void
+  ) {
+    @Sendable func call() throws -> Counter {
+      try blocking {
+        let load = try await Load(stores: 10_000)
+        let (one, other) = (load.source, load.other)
+        let line = Counter()
+        let caller = isNew ? try await Load.store() : one
+        let hint = isNew ? nil : await other.version
+        try await edit(one, other)
+        let result = try await caller.sync(scope: "s", assuming: hint) {
+          let answer = await other.answer($0, scope: "s")
+          await line.count($0, answer)
+          return answer
+        }
+        if !result.isSynced { throw HarnessError("a call did not end") }
+        return line
+      }
+    }
+    addBytes("W23", "a call \(what)") { _ in
+      let line = try call()
+      return try blocking { await line.bytes }
+    }
+    addTimes("W23", "a call \(what), rounds") { _ in
+      let line = try call()
+      return Double(try blocking { await line.requests })
+    }
   }
 
   /// A new device, beside a loop that asks for parts.
@@ -140,24 +185,25 @@ extension Suite {
 
 /// A load of a new store from another one.
 private struct Load {
-  private let (source, other): (ReplicaStore, ReplicaStore)
+  let (source, other): (ReplicaStore, ReplicaStore)
   private let records: Int
 
   init(records: Int) throws {
+    self = try blocking { try await Load(stores: records) }
+  }
+
+  /// Creates two stores with the same records.
+  init(stores records: Int) async throws {
     self.records = records
     let data = Dataset(records: records)
-    (source, other) = try blocking {
-      let source = try await Load.store()
-      try await source.withReplica { try data.write(to: $0) }
-      let other = try await Load.store()
-      if let delta = try await source.delta(since: ReplicaVersion()) {
-        try await other.apply(delta)
-      }
-      return (source, other)
+    (source, other) = (try await Load.store(), try await Load.store())
+    try await source.withReplica { try data.write(to: $0) }
+    if let delta = try await source.delta(since: ReplicaVersion()) {
+      try await other.apply(delta)
     }
   }
 
-  private static func store() async throws -> ReplicaStore {
+  static func store() async throws -> ReplicaStore {
     try await ReplicaStore.inMemory(schema: Dataset.schema)
   }
 
@@ -225,6 +271,18 @@ private struct Load {
       }
       try await check(receiver)
       return await line.bytes
+    }
+  }
+}
+
+extension ReplicaStore {
+  /// Changes one field of a record, in one save.
+  fileprivate func write(_ record: Int) throws {
+    let field = record % Dataset.fieldsPerRecord
+    try save {
+      $0.apply(
+        .write(Dataset.value(record, field, version: 1)),
+        to: Dataset.keys[field], of: RecordID("Item", Dataset.id(record)))
     }
   }
 }

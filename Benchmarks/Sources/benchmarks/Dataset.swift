@@ -13,8 +13,11 @@ struct Dataset: Sendable {
   let ids: [String]
 
   init(records: Int) {
-    ids = (0..<records).map { "r\(Self.padded($0, 5))" }
+    ids = (0..<records).map(Self.id)
   }
+
+  /// The key of a record.
+  static func id(_ record: Int) -> String { "r\(padded(record, 5))" }
 
   /// Data with a number of fields.
   init(fields: Int) {

@@ -82,7 +82,7 @@ public struct ScriptWeights: Sendable {
     (weights.backups, weights.restores, weights.unnoticedRestores) = (0, 0, 0)
     (weights.forks, weights.retirements, weights.tokens) = (0, 0, 0)
     (weights.imports, weights.pulls, weights.lostHalves) = (0, 0, 0)
-    weights.deceptions = 0
+    (weights.deceptions, weights.calls) = (0, 0)
     (weights.contexts, weights.discards, weights.undoings) = (14, 2, 14)
     (weights.undeletions, weights.purges, weights.housekeeping) = (6, 10, 40)
     return weights

@@ -33,7 +33,7 @@ extension World {
       call.request(of: $0)
     }) {
       exchanges += 1
-      if exchanges > 4 * universe.records.count + 16 {
+      if exchanges > 6 * partLimit {
         throw ScriptMismatch(
           "the call of \(name(i)) to \(name(j)) does not end")
       }

@@ -38,6 +38,9 @@ extension World {
     peers[i].model.knowledge.prefixes = prefixes
   }
 
+  /// The number of records that a device can have, with those of the library.
+  var partLimit: Int { universe.records.count + 4 * peers.count + 8 }
+
   /// Checks that a transfer in parts ends and has the effect of a single delta.
   func checkParts(from i: Int, to j: Int) throws(ScriptMismatch) {
     guard suspects.isEmpty, !peers[i].model.isAhead else { return }
@@ -46,8 +49,8 @@ extension World {
     if let news = sender.message(since: one.version) {
       _ = one.apply(news, now: now)
     }
-    // The old transfer and the new one each contain a record once.
-    var count = 2 * universe.records.count + 8
+    // A prefix, own saves and those of others each contain a record once.
+    var count = 3 * partLimit
     while let part = sender.part(since: other.version, byteLimit: 1) {
       count -= 1
       let part = try Replica.arrival(of: part)

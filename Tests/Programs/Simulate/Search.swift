@@ -26,6 +26,9 @@ struct Search {
     let programs =
       isNightly ? ExplorerProgram.nightly : ExplorerProgram.quick
     let special = isNightly ? ExplorerProgram.nightlySpecial.count : 0
+    let start = ContinuousClock.now
+    exploreCalls(
+      until: deadline.map { start + start.duration(to: $0) / 4 }, &result)
     // Half of the time is for the programs that come first, in equal parts.
     for (number, program) in programs.prefix(special).enumerated() {
       let now = ContinuousClock.now
@@ -40,23 +43,22 @@ struct Search {
     for program in fragments {
       explore(program, FragmentingReplica.self, until: deadline, &result)
     }
-    exploreCalls(&result)
     for program in programs.dropFirst(special) {
       explore(program, ReplicaUnderTest.self, until: deadline, &result)
     }
     return result
   }
 
-  private func exploreCalls(_ result: inout SearchResult.Explored) {
+  private func exploreCalls(
+    until end: ContinuousClock.Instant?, _ result: inout SearchResult.Explored
+  ) {
     for program in isNightly ? CallProgram.nightly : CallProgram.quick {
-      guard result.callFault == nil, goesOn(until: deadline) else { return }
+      guard result.callFault == nil, goesOn(until: end) else { return }
       var explorer = CallExplorer(program)
       do {
         result.calls += try explorer.search(
-          atMost: isNightly ? 800_000 : 80_000
-        ) {
-          goesOn(until: deadline)
-        }
+          atMost: isNightly ? 800_000 : 120_000
+        ) { goesOn(until: end) }
         result.programs.append(program.name)
       } catch { result.callFault = error.what }
     }

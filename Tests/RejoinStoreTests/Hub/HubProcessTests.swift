@@ -69,7 +69,7 @@ import _RejoinVerification
       var number: Int64 = -1
       try connection.run(
         "SELECT scope FROM rejoin_scope WHERE name = ?", [.bytes(scope)]
-      ) { number = try $0.integer(0) }
+      ) { number = $0.integer(0) }
       return number
     }
 
