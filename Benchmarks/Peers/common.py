@@ -61,6 +61,15 @@ def rec(i: int) -> str:
 
 FIELDS = [f"f{j}" for j in range(F)]
 
+# The records that each side of a call changes after a day apart.
+APART = range(300), range(5000, 5300)
+
+
+def check_equal(one: Any, other: Any) -> None:
+    """Raise an error unless the states of both sides after a call are equal."""
+    if one != other:
+        raise ValueError("the sides of a call are not equal after it")
+
 
 def rss_kib() -> int:
     """Resident set of this process now, in KiB (Linux)."""

@@ -43,7 +43,8 @@ TIMES = [
      "insert into a table, one transaction", "row"),
 ]
 
-# Workload, the key of its size in bytes, row, what is counted, the size of the state.
+# Workload, the key of its size in bytes or of its rounds, row, what is counted, the size of the
+# state.
 BYTES = [
     (r"delta_sync_10000x10_1pct: apply", "bytes", "W9", "the delta of 1 % of the fields", 100_000),
     (r"single_op_roundtrip_at_1e5", "bytes", "W10", "the delta of one write", None),
@@ -58,6 +59,15 @@ BYTES = [
     (r"memory_100000x10", "rss_bytes_per_field", "W16", "memory of a field, resident", None),
     (r"scale_devices_1000: one-write delta", "bytes", "W14",
      "the delta of one write, among 1000 devices", None),
+    (r"sync_messages: day", "bytes", "W23", "a call after a day apart, 300 records each", None),
+    (r"sync_messages: day", "rounds", "W23",
+     "a call after a day apart, 300 records each, rounds", None),
+    (r"sync_messages: new", "bytes", "W23", "a call of a new device, 10,000 records", None),
+    (r"sync_messages: new", "rounds", "W23",
+     "a call of a new device, 10,000 records, rounds", None),
+    (r"sync_messages: save", "bytes", "W23", "a call with one save of 10,000 records", None),
+    (r"sync_messages: save", "rounds", "W23",
+     "a call with one save of 10,000 records, rounds", None),
 ]
 
 SIZES = {"W6": 10_000, "W7": 100_000, "W10": 100_000, "W15": 10_000}
@@ -68,6 +78,7 @@ NOTES = {
     ("automerge", "delta of 1 % of the fields: encode"): CHUNKS,
     ("automerge", "the whole replica"): "DEFLATE",
     ("automerge", "the whole replica after 0 overwrites"): "DEFLATE",
+    ("automerge", "a call of a new device, 10,000 records"): "DEFLATE",
 }
 
 
@@ -87,6 +98,7 @@ def rows(peer: str, workload: str, ops: int, timing: dict | None, extra: dict[st
                "runs": timing["reps"], "note": NOTES.get((by, work))}
     for pattern, key, row, work, size in BYTES:
         if re.fullmatch(pattern, workload) and key in extra:
-            yield {"by": by, "id": row, "work": work, "size": size, "item": "bytes",
+            yield {"by": by, "id": row, "work": work, "size": size,
+                   "item": "times" if key == "rounds" else "bytes",
                    "best": extra[key], "median": extra[key], "runs": 1,
                    "note": NOTES.get((by, work))}
