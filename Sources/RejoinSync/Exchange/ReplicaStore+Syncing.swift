@@ -20,6 +20,9 @@ extension ReplicaStore {
   /// lost, repeated or late. After an error, the store has everything that it
   /// received before.
   ///
+  /// If ``SyncResult/isSynced`` is `false`, the peer refused saves, an old answer
+  /// arrived again, or a store saved in the meantime. Call again later.
+  ///
   /// - Parameters:
   ///   - scope: The name of the scope, as the peer knows it.
   ///   - byteCount: The maximum number of bytes in a part. Only a single record

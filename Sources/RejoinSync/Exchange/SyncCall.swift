@@ -112,13 +112,11 @@ package struct SyncCall: Sendable {
   /// Returns whether the peer can take a part.
   ///
   /// A part without intervals has fields of incomplete saves, of which a hub keeps
-  /// a limited number and can refuse some. If it shows what it showed to an earlier
-  /// call, it already received the part.
+  /// a limited number.
   private func peerTakes(_ part: Delta) -> Bool {
     if !part.intervals.isEmpty { return true }
     guard let shown else { return false }
-    return isStore
-      || shown.fieldsAhead.count < Hub.Limits.fieldsAhead && shown != assumed
+    return isStore || shown.fieldsAhead.count < Hub.Limits.fieldsAhead
   }
 }
 

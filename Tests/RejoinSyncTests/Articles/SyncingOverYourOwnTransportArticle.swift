@@ -8,6 +8,8 @@ import RejoinTesting
 import Testing
 
 actor Link {
+  struct Disconnected: Error {}
+
   private let (store, scope): (ReplicaStore, String)
   private let send: @Sendable ([UInt8]) throws -> Void
   private var waiting: CheckedContinuation<[UInt8], any Error>?
@@ -23,21 +25,23 @@ actor Link {
     disconnect()
     return try await withCheckedThrowingContinuation { continuation in
       waiting = continuation
-      do { try send(request) } catch { disconnect(error) }
+      do { try send(request) } catch { end(.failure(error)) }
     }
   }
 
   func receive(_ message: [UInt8]) async throws {
-    if try SyncMessage(decoding: message).kind == .request {
-      try send(await store.answer(message, scope: scope))
+    let kind = (try? SyncMessage(decoding: message))?.kind
+    if kind == .answer || kind == nil && waiting != nil {
+      end(.success(message))
     } else {
-      waiting?.resume(returning: message)
-      waiting = nil
+      try send(await store.answer(message, scope: scope))
     }
   }
 
-  func disconnect(_ error: any Error = CancellationError()) {
-    waiting?.resume(throwing: error)
+  func disconnect() { end(.failure(Disconnected())) }
+
+  private func end(_ result: Result<[UInt8], any Error>) {
+    waiting?.resume(with: result)
     waiting = nil
   }
 }
@@ -46,8 +50,9 @@ actor Link {
   import MultipeerConnectivity
 #else
   /// What the article uses of MultipeerConnectivity.
+  /// `@preconcurrency` lets its types pass as sendable.
   class NSObject {}
-  struct MCPeerID {}
+  struct MCPeerID: Hashable { var name = "" }
   enum MCSessionState { case notConnected, connecting, connected }
   protocol MCSessionDelegate: AnyObject {
     func session(
@@ -59,6 +64,11 @@ actor Link {
   final class MCSession: Sendable {
     enum Mode { case reliable }
     let sent: @Sendable (Data) throws -> Void
+    private let held = Locked<(any MCSessionDelegate)?>(nil)
+    var delegate: (any MCSessionDelegate)? {
+      get { held.withLock { $0 } }
+      set { held.withLock { $0 = newValue } }
+    }
     init(_ sent: @escaping @Sendable (Data) throws -> Void) { self.sent = sent }
     func send(_ data: Data, toPeers peers: [MCPeerID], with mode: Mode) throws {
       try sent(data)
@@ -67,23 +77,28 @@ actor Link {
 
   final class Nearby: NSObject, MCSessionDelegate {
     let link: Link
+    private let peer: MCPeerID
 
     init(_ store: ReplicaStore, over session: MCSession, to peer: MCPeerID) {
+      self.peer = peer
       link = Link(store, scope: "list-17") { bytes in
         try session.send(Data(bytes), toPeers: [peer], with: .reliable)
       }
     }
 
     func session(
-      _ session: MCSession, didReceive data: Data, fromPeer peer: MCPeerID
+      _ session: MCSession, didReceive data: Data, fromPeer sender: MCPeerID
     ) {
+      if sender != peer { return }
       Task { [link] in try await link.receive(Array(data)) }
     }
 
     func session(
-      _ session: MCSession, peer: MCPeerID, didChange state: MCSessionState
+      _ session: MCSession, peer other: MCPeerID,
+      didChange state: MCSessionState
     ) {
-      if state == .notConnected { Task { [link] in await link.disconnect() } }
+      if other != peer || state != .notConnected { return }
+      Task { [link] in await link.disconnect() }
     }
   }
 #endif
@@ -180,40 +195,72 @@ actor Link {
     @Test func nearbyDevicesSync() async throws {
       let (phone, tablet) = (try await store(), try await store())
       try await phone.write("Milk")
-      let peers = Locked<[Nearby]>([])
-      let session = MCSession { _ in }
-      let toTablet = MCSession { data in
-        peers.withLock { $0[1] }.session(
-          session, didReceive: data, fromPeer: MCPeerID())
+      let (own, peer) = (MCPeerID(name: "phone"), MCPeerID(name: "tablet"))
+      let ends = Locked<[MCSession]>([])
+      let session = MCSession { data in
+        let end = ends.withLock { $0[1] }
+        end.delegate?.session(end, didReceive: data, fromPeer: own)
       }
-      let toPhone = MCSession { data in
-        peers.withLock { $0[0] }.session(
-          session, didReceive: data, fromPeer: MCPeerID())
+      let other = MCSession { data in
+        let end = ends.withLock { $0[0] }
+        end.delegate?.session(end, didReceive: data, fromPeer: peer)
       }
-      let one = Nearby(phone, over: toTablet, to: MCPeerID())
-      let other = Nearby(tablet, over: toPhone, to: MCPeerID())
-      peers.withLock { $0 = [one, other] }
-      let link = one.link
+      ends.withLock { $0 = [session, other] }
+      other.delegate = Nearby(tablet, over: other, to: own)
+
+      let nearby = Nearby(phone, over: session, to: peer)
+      session.delegate = nearby
       let result = try await phone.sync(scope: "list-17") {
+        [link = nearby.link] in
         try await link.ask($0)
       }
       #expect(result.isSynced)
       #expect(await tablet.titles == ["Milk"])
-      // A device that left ends the call.
-      let lone = Nearby(phone, over: session, to: MCPeerID())
-      let call = Task { [link = lone.link] in
-        try await phone.sync(scope: "list-17") { try await link.ask($0) }
-      }
+
+      // A device that left ends the call, and another one does not.
+      let silent = MCSession { _ in }
+      let lone = Nearby(phone, over: silent, to: peer)
       let isOver = Locked(false)
-      let end = Task {
+      let call = Task { [link = lone.link] in
         defer { isOver.withLock { $0 = true } }
-        await #expect(throws: CancellationError.self) { try await call.value }
+        await #expect(throws: Link.Disconnected.self) {
+          try await phone.sync(scope: "list-17") { try await link.ask($0) }
+        }
       }
+      lone.session(silent, peer: own, didChange: .notConnected)
       while !isOver.withLock({ $0 }) {
-        lone.session(session, peer: MCPeerID(), didChange: .notConnected)
+        lone.session(silent, peer: peer, didChange: .notConnected)
         try await Task.sleep(for: .milliseconds(5))
       }
-      await end.value
+      await call.value
+    }
+
+    /// A message that cannot be decoded ends a call, or gets a refusal.
+    @Test func damagedMessagesEndCalls() async throws {
+      let (phone, tablet) = (try await store(), try await store())
+      try await phone.write("Milk")
+      let sent = Locked<[[UInt8]]>([])
+      let link = Link(phone, scope: "list-17") { bytes in
+        sent.withLock { $0.append(bytes) }
+      }
+      for damaged in [[], [1, 2, 3]] as [[UInt8]] {
+        sent.withLock { $0 = [] }
+        let call = Task {
+          try await phone.sync(scope: "list-17") { try await link.ask($0) }
+        }
+        while sent.withLock({ $0.isEmpty }) { await Task.yield() }
+        try await link.receive(damaged)
+        await #expect(throws: WireError.self) { try await call.value }
+        // Nothing waits, so the bytes count as a request.
+        try await link.receive(damaged)
+        let answer = try #require(sent.withLock { $0.last })
+        #expect(try SyncMessage(decoding: answer).refusal == .damaged)
+        // An answer that nothing waits for gets none.
+        let count = sent.withLock { $0.count }
+        try await link.receive(answer)
+        #expect(sent.withLock { $0.count } == count)
+      }
+      #expect(await tablet.titles.isEmpty)
     }
   #endif
 }

@@ -225,7 +225,8 @@ struct Stability: Sendable {
     awaited = roster.first { !passed.contains($0) }
     if roster.isEmpty { return held }
     guard awaited == nil else { return nil }
-    defer { (target, passed) = (held, []) }
+    // Without new saves, the devices would pass the same target again and again.
+    defer { if target != held { (target, passed) = (held, []) } }
     return target
   }
 }
