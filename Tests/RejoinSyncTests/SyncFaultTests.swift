@@ -111,7 +111,9 @@ import Testing
   }
 
   /// F3: a full disk ends the call of the store that asks, and is `busy` to the
-  /// other side. The stores keep what they had.
+  /// other side.
+  ///
+  /// The stores keep what they had.
   @Test func fullDiskEndsCall() async throws {
     let (phone, tablet) = (try await store("phone"), try await store())
     try await tablet.fill(200, titles: String(repeating: "x", count: 1_000))
@@ -134,8 +136,9 @@ import Testing
     #expect(await phone.titles.count == 201)
   }
 
-  /// H3: nothing detects the end of a transfer without its fields. The store believes
-  /// that it has these saves, and its own content is not touched.
+  /// H3: nothing detects the end of a transfer without its fields.
+  ///
+  /// The store believes that it has these saves, and its own content is not touched.
   @Test func endOfTransferWithoutFieldsIsBelieved() async throws {
     let phone = try await store()
     try await phone.write("mine", to: "mine")
@@ -163,8 +166,10 @@ import Testing
     #expect(shown.version?[DeviceID(66)] == save)
   }
 
-  /// A device is lost in the middle of its upload. A version without the saves of
-  /// the incomplete transfer contains all saves that anyone has.
+  /// A device is lost in the middle of its upload.
+  ///
+  /// A version without the saves of the incomplete transfer contains all saves that
+  /// anyone has.
   @Test func lostDeviceDoesNotHoldBackSynced() async throws {
     let (lost, phone, tablet) = (
       try await store(), try await store(), try await store()

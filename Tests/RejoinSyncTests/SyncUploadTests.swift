@@ -20,7 +20,9 @@ import Testing
   }
 
   /// Rule 7: a hub gets the fields although it shows the assumed version, because
-  /// the store can have them since then. The other devices are lost.
+  /// the store can have them since then.
+  ///
+  /// The other devices are lost.
   @Test func hintDoesNotHideFieldsAhead() async throws {
     let (phone, tablet) = (try await store(), try await store())
     let session = try await hub().makeSession { _ in }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RejoinStore
+import RejoinSync
 import Testing
 
 struct Profile: Entity {
@@ -36,12 +36,9 @@ struct Profile: Entity {
     }
 
     // Later, when they can reach each other
-    if let delta = try await phone.delta(since: tablet.version) {
-      let bytes = delta.encoded()  // Send these bytes in any way you like.
-      try await tablet.apply(decoding: bytes)
-    }
-    if let delta = try await tablet.delta(since: phone.version) {
-      try await phone.apply(delta)
+    try await phone.sync(scope: "profiles") { request in
+      // Carry these bytes in any way you like, and the answer back.
+      await tablet.answer(request, scope: "profiles")
     }
 
     let ada = await phone.read { $0[Profile.self, "ada"] }

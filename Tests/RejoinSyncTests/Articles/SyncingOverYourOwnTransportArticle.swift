@@ -50,6 +50,7 @@ actor Link {
   import MultipeerConnectivity
 #else
   /// What the article uses of MultipeerConnectivity.
+  ///
   /// `@preconcurrency` lets its types pass as sendable.
   class NSObject {}
   struct MCPeerID: Hashable { var name = "" }

@@ -6,7 +6,7 @@
 
 import RejoinPolicies
 import RejoinSQL
-import RejoinStore
+import RejoinSync
 
 enum Aisle: String, FieldValue, CaseIterable { case produce, dairy, bakery }
 
@@ -167,16 +167,9 @@ struct Grocery<I: Item> {
   }
 
   func sync() async throws {
-    let held = try await session.version(of: "home")
-    if let delta = try await store.delta(since: held) {
-      try await session.apply(delta, in: "home")
+    try await store.sync(scope: "home") { [session] in
+      await session.answer($0)
     }
-    let (version, device) = await (store.version, store.device)
-    try await session.recordVersion(version, of: device, in: "home")
-    if let delta = try await session.delta(since: version, in: "home") {
-      try await store.apply(delta)
-    }
-    try await store.withReplica { _ = $0.recordVersion(held) }
     for item in await store.read({ $0.records(of: I.self) }) {
       for tag in I.olderTags(of: item) { try await self.tag(item.id, as: tag) }
     }
