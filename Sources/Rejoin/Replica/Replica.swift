@@ -260,7 +260,8 @@ public final class Replica: ReadableReplica {
     // The fork treats this device like any other device with the same version.
     let held = state.version.vectorClock
     state.stability.record(
-      held, of: state.device, holding: held, mayPass: true)
+      held, of: state.device, holding: held,
+      beyond: state.version.stabilityCut, mayPass: true)
     // The fork replaces no device, so its first save must not retire one.
     state.identity = Identity(device)
     return Replica(

@@ -68,7 +68,7 @@ import _RejoinVerification
     private func number() throws -> Int64 {
       var number: Int64 = -1
       try connection.run(
-        "SELECT scope FROM rejoin_scope WHERE name = ?", [.bytes(scope)]
+        "SELECT scope FROM rejoin_scope WHERE name = $1", [.bytes(scope)]
       ) { number = $0.integer(0) }
       return number
     }
@@ -126,10 +126,15 @@ import _RejoinVerification
       requests += 1
       let server = servers[requests % servers.count]
       if !hasFaults { return try server.answer(request) }
-      if requests % 10 == 7 { try dump.make() }
-      if requests % 10 == 0 {
-        try dump.restore()
-        restores += 1
+      do {
+        if requests % 10 == 7 { try dump.make() }
+        if requests % 10 == 0 {
+          try dump.restore()
+          restores += 1
+        }
+      } catch {
+        Issue.record("the dump at request \(requests): \(error)")
+        throw error
       }
       if !late.isEmpty, random.chance(percent: 20) {
         _ = try server.answer(random.pick(late))

@@ -173,8 +173,10 @@ actor Link {
             attempts += 1
             // The line cannot tell that it lost an answer.
             let watch = Task {
-              try await Task.sleep(for: .milliseconds(300))
-              await link.disconnect()
+              while true {
+                try await Task.sleep(for: .milliseconds(300))
+                await link.disconnect()
+              }
             }
             let result = try? await store.sync(
               scope: "list-17", bytesPerPart: 20_000

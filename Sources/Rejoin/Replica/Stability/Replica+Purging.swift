@@ -108,9 +108,11 @@ extension Replica {
   package func awaitedDevices(
     counting others: some Collection<DeviceID>
   ) -> [DeviceID: Timestamp] {
-    let devices = roster(counting: others).filter {
-      $0 != device && !current.stability.passed.contains($0)
-    }
-    return devices.reduce(into: [:]) { $0[$1] = current.version[$1].time }
+    let (stability, version) = (current.stability, current.version)
+    let roster = roster(counting: others).filter { $0 != device }
+    let isReached = stability.isReached(
+      at: version.stabilityCut, holding: version.vectorClock)
+    let devices = isReached ? roster : roster.subtracting(stability.passed)
+    return devices.reduce(into: [:]) { $0[$1] = version[$1].time }
   }
 }

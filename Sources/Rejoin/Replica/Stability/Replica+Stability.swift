@@ -58,7 +58,8 @@ extension Replica {
     if let device, device != self.device {
       let mayPass = canMiss(missing, of: device, counting: devices)
       current.stability.record(
-        shown, of: device, holding: held, mayPass: mayPass)
+        shown, of: device, holding: held,
+        beyond: current.version.stabilityCut, mayPass: mayPass)
     }
     advanceStability(counting: devices)
     return report
@@ -198,18 +199,24 @@ struct Stability: Sendable {
   ///
   /// - Parameters:
   ///   - held: The version of the replica.
+  ///   - cut: The saves that are stable.
   ///   - mayPass: Whether the device passes if `clock` contains the target.
   mutating func record(
     _ clock: VectorClock, of device: DeviceID, holding held: VectorClock,
-    mayPass: Bool
+    beyond cut: VectorClock, mayPass: Bool
   ) {
-    // Every version contains the empty target of a new replica, so passing it
-    // does not prove anything.
-    if target.isEmpty { (target, passed) = (held, []) }
+    // This is also the case for the empty target of a new replica, which every
+    // version contains.
+    if isReached(at: cut, holding: held) { (target, passed) = (held, []) }
     if mayPass, target.isContained(in: clock) {
       passed.insert(device)
       if device == awaited { awaited = nil }
     }
+  }
+
+  /// Returns whether the target is stable, and there are saves beyond it.
+  func isReached(at cut: VectorClock, holding held: VectorClock) -> Bool {
+    target != held && target.isContained(in: cut)
   }
 
   /// Sets the next target if every device on the roster passed the last one.
@@ -225,7 +232,7 @@ struct Stability: Sendable {
     awaited = roster.first { !passed.contains($0) }
     if roster.isEmpty { return held }
     guard awaited == nil else { return nil }
-    // Without new saves, the devices would pass the same target again and again.
+    // Without later saves, each device would pass the same target again.
     defer { if target != held { (target, passed) = (held, []) } }
     return target
   }

@@ -12,34 +12,58 @@ import Testing
 
   @Test func devicePassesTargetByShowingAllItsSaves() {
     var stability = Stability()
-    stability.record([a: 1], of: b, holding: [a: 2], mayPass: true)
+    stability.record(
+      [a: 1], of: b, holding: [a: 2], beyond: [:], mayPass: true)
     #expect(stability.target == [a: 2])
     #expect(stability.passed.isEmpty)
-    stability.record([a: 2, c: 9], of: b, holding: [a: 5], mayPass: true)
+    stability.record(
+      [a: 2, c: 9], of: b, holding: [a: 5], beyond: [:], mayPass: true)
     #expect(stability.target == [a: 2])
     #expect(stability.passed == [b])
   }
 
   @Test func targetBecomesStableWhenAllDevicesPass() {
     var stability = Stability()
-    stability.record([a: 2], of: b, holding: [a: 2], mayPass: true)
+    stability.record(
+      [a: 2], of: b, holding: [a: 2], beyond: [:], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 3]) == nil)
-    stability.record([a: 3], of: c, holding: [a: 3], mayPass: true)
+    stability.record(
+      [a: 3], of: c, holding: [a: 3], beyond: [:], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == [a: 2])
     #expect(stability.target == [a: 4])
     // A device that passed one target must still pass the next.
     #expect(stability.advance([b, c], holding: [a: 4]) == nil)
-    stability.record([a: 4], of: b, holding: [a: 4], mayPass: true)
+    stability.record(
+      [a: 4], of: b, holding: [a: 4], beyond: [:], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == nil)
-    stability.record([a: 4], of: c, holding: [a: 4], mayPass: true)
+    stability.record(
+      [a: 4], of: c, holding: [a: 4], beyond: [:], mayPass: true)
     #expect(stability.advance([b, c], holding: [a: 4]) == [a: 4])
+  }
+
+  /// Without later saves, a device does not pass the same target again.
+  @Test func reachedTargetStaysUntilLaterSaves() {
+    var stability = Stability()
+    for device in [b, c] {
+      stability.record(
+        [a: 2], of: device, holding: [a: 2], beyond: [:], mayPass: true)
+    }
+    #expect(stability.advance([b, c], holding: [a: 2]) == [a: 2])
+    #expect(stability.target == [a: 2])
+    #expect(stability.passed == [b, c])
+    stability.record(
+      [a: 2], of: b, holding: [a: 3], beyond: [a: 2], mayPass: true)
+    #expect(stability.target == [a: 3])
+    #expect(stability.passed.isEmpty)
   }
 
   /// Without saves, no target exists.
   @Test func emptyVersionDoesNotPassTarget() {
     var stability = Stability()
-    stability.record([:], of: b, holding: [:], mayPass: true)
-    stability.record([a: 1], of: c, holding: [a: 1], mayPass: true)
+    stability.record(
+      [:], of: b, holding: [:], beyond: [:], mayPass: true)
+    stability.record(
+      [a: 1], of: c, holding: [a: 1], beyond: [:], mayPass: true)
     #expect(stability.target == [a: 1])
     #expect(stability.passed == [c])
   }
