@@ -97,8 +97,8 @@ extension Suite {
   private mutating func addIdleCall(_ devices: Int) {
     addBytes(
       "W23", "an idle call, besides two versions", size: devices, target: 150
-    ) { _ in
-      let peers = try MetPeers(devices: devices)
+    ) { scale in
+      let peers = try MetPeers(devices: min(devices, scale(devices)))
       let call = try peers.call()
       guard call.requests == 1 else {
         throw HarnessError("an idle call had \(call.requests) exchanges")
@@ -113,8 +113,8 @@ extension Suite {
     addBytes(
       "W23", "a call with one save, besides two versions and the delta",
       size: devices, target: 150
-    ) { _ in
-      let peers = try MetPeers(devices: devices)
+    ) { scale in
+      let peers = try MetPeers(devices: min(devices, scale(devices)))
       let hint = try peers.call().shown
       let delta = try peers.save()
       let call = try peers.call(assuming: hint)
@@ -131,7 +131,7 @@ extension Suite {
       "W23", "the answer of a hub on \(database.rawValue), of a version",
       size: 50, target: database == .postgresql ? 2 : nil
     ) { scale in
-      let peers = try MetPeers(devices: 50, database)
+      let peers = try MetPeers(devices: scale(50), database)
       let request = try peers.request()
       let count = scale(1_000)
       func time(_ body: @escaping @Sendable () async throws -> Void) throws
@@ -156,8 +156,8 @@ extension Suite {
   private mutating func addBusyHub() {
     addTimes(
       "W23", "the exchanges of a call to a busy hub", size: 50, target: 2
-    ) { _ in
-      let peers = try MetPeers(devices: 50)
+    ) { scale in
+      let peers = try MetPeers(devices: scale(50))
       var (requests, hint) = (0, try peers.call().shown)
       let count = 20
       for _ in 0..<count {
