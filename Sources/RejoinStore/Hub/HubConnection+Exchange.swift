@@ -13,7 +13,7 @@ package struct HubState: Sendable {
   package fileprivate(set) var learnsFromVersion = false
 }
 
-// What a hub reads for an exchange.
+// Reading for an exchange.
 extension HubConnection {
   /// Returns the saves of a scope, and the fields ahead of them.
   package func version(of scope: String) throws(StoreError) -> ReplicaVersion {

@@ -49,7 +49,7 @@ public struct ScriptWeights: Sendable {
   public var lostHalves = 3
   /// Transfers in parts, from one or more senders.
   public var transfers = 5
-  /// Calls of `sync`, some of which end early.
+  /// Calls of `sync`, including calls that end early.
   public var calls = 8
   /// Undos and redos.
   public var undoings = 8

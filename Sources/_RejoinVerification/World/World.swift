@@ -67,7 +67,7 @@ public struct World<Replica: TestedReplica> {
   var letters: [Int: Letter] = [:]
   var backups: [Int: Peer] = [:]
   var contexts: [Int: Context] = [:]
-  /// What each device's last call of another showed it.
+  /// The state of a peer at the end of a device's last call, by device and peer.
   var hints: [[Int]: ShownReplica] = [:]
   /// The last token of each device, which no backup contains.
   var tokens: [Int: StoredToken] = [:]

@@ -83,7 +83,7 @@ import _RejoinVerification
         == phone.delta(since: ReplicaVersion()))
   }
 
-  /// Of 50 devices, each saves and syncs in turn 200 times.
+  /// In each of 200 rounds, 50 devices save and sync one after another.
   @Test func busyHubLearnsVersions() async throws {
     let connection = CountingConnection(try connect(.sqlite))
     let session = try await session(on: connection)

@@ -49,7 +49,7 @@ actor Link {
 #if canImport(MultipeerConnectivity)
   import MultipeerConnectivity
 #else
-  /// What the article uses of MultipeerConnectivity.
+  /// The part of MultipeerConnectivity that the article uses.
   ///
   /// `@preconcurrency` lets its types pass as sendable.
   class NSObject {}
