@@ -37,6 +37,7 @@ extension StoredScope {
           try connection.run("PRAGMA secure_delete = 1")
           try Tables.createUndo(on: connection)
           try rows.delete(except: damaged)
+          try ScopeNotes(of: rows.scope, on: connection).deleteAll()
           try checkFile()
           try connection.run("COMMIT")
         } catch {

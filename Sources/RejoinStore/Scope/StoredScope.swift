@@ -14,6 +14,8 @@ package final class StoredScope {
   package private(set) var deviceChange: Replica.DeviceChange?
   /// The observers of the scope's changes.
   package let observers = ChangeObservers()
+  /// The listeners that learn of saves made here.
+  let saves = SaveSignals()
   /// The reason why the scope could not be written when it was opened, or at the
   /// last change, or `nil` if this instance is its writer.
   ///
@@ -133,6 +135,7 @@ package final class StoredScope {
       if let change = replica.deviceChange { deviceChange = change }
       recordRebuilt(rebuilt)
       observers.send(changes, upTo: checkpoint)
+      if hasSaved(since: before.version) { saves.send() }
     } catch {
       if isIndexed { (referrers, checkedSchema) = (nil, nil) }
       try takeBack(to: before, after: error)
@@ -149,6 +152,16 @@ package final class StoredScope {
       try? keepToken()
     }
     return value
+  }
+
+  /// Returns whether a save or an import was made here since a version.
+  private func hasSaved(since version: ReplicaVersion) -> Bool {
+    if version == replica.current.version { return false }
+    let own = replica.ownDevices
+    return replica.current.version.vectorClock.entries.contains {
+      $0.count > version.vectorClock[$0.device]
+        && ($0.device.isImport || own.contains($0.device))
+    }
   }
 
   /// Writes the changes into the derived tables and those of the app.

@@ -141,7 +141,7 @@ enum Tables {
   static let names = required + ["rejoin_undo"]
 
   /// The names of all tables, which statements of the app must not change.
-  static let protected = Set(names + ["rejoin_app_table"])
+  static let protected = Set(names + ["rejoin_app_table", "rejoin_note"])
 
   /// Returns a definition in SQLite's dialect.
   ///
@@ -189,6 +189,16 @@ enum Tables {
       """
       CREATE TABLE IF NOT EXISTS rejoin_app_table (
         scope BIGINT PRIMARY KEY, writer BIGINT NOT NULL)
+      """, on: connection)
+  }
+
+  /// Creates the table of notes, if it does not exist.
+  static func createNotes(on connection: any SQLConnection) throws {
+    try run(
+      """
+      CREATE TABLE IF NOT EXISTS rejoin_note (
+        scope BIGINT NOT NULL, name BYTEA NOT NULL, value BYTEA NOT NULL,
+        row_check BIGINT NOT NULL, PRIMARY KEY (scope, name))
       """, on: connection)
   }
 

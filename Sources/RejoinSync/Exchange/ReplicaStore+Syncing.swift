@@ -44,8 +44,20 @@ extension ReplicaStore {
     demand(
       scope.utf8.count <= SyncMessage.scopeLimit,
       "`scope` must have at most 1,024 bytes, not \(scope.utf8.count)")
-    var call = SyncCall(
-      scope: scope, bytesPerPart: byteCount, assuming: hint)
+    let call = SyncCall(scope: scope, bytesPerPart: byteCount, assuming: hint)
+    return try await sync(call, asking: ask) { _ in }
+  }
+
+  /// Performs a call.
+  ///
+  /// - Parameter report: A closure that receives each step, because a call that
+  ///   throws an error returns nothing.
+  package func sync(
+    _ call: SyncCall,
+    asking ask: @Sendable ([UInt8]) async throws -> [UInt8],
+    reporting report: @Sendable (SyncStep) -> Void
+  ) async throws -> SyncResult {
+    var call = call
     while true {
       try Task.checkCancellation()
       let (started, next) = try export { [call] replica in
@@ -55,10 +67,13 @@ extension ReplicaStore {
       }
       call = started
       guard let request = next else { return call.result }
+      report(.asking(request))
       let bytes = try await ask(request.encoded())
       let (shown, answer) = try call.read(bytes, to: request)
-      let report = try take(answer.part, with: shown, of: answer.device)
-      call.advance(report, to: version)
+      report(.answered(shown, answer))
+      let taken = try take(answer.part, with: shown, of: answer.device)
+      report(.took(answer))
+      call.advance(taken, to: version)
     }
   }
 
@@ -70,6 +85,16 @@ extension ReplicaStore {
   ) throws -> MergeReport {
     try withReplica { try $0.take(part, with: shown, of: device) }
   }
+}
+
+/// A step of a call.
+package enum SyncStep: Sendable {
+  /// A request leaves.
+  case asking(SyncMessage)
+  /// An answer with a version arrived.
+  case answered(ReplicaVersion, SyncMessage)
+  /// The part of an answer is on disk.
+  case took(SyncMessage)
 }
 
 extension Replica {

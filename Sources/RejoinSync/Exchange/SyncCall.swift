@@ -10,6 +10,8 @@ import RejoinStore
 package struct SyncCall: Sendable {
   private let scope: String
   private let byteCount: Int
+  /// Whether the call sends parts.
+  private let uploads: Bool
   /// The version that the caller assumes, or `nil`.
   package let assumed: ReplicaVersion?
   /// The version that the peer showed last, or `nil` before the first answer.
@@ -29,9 +31,11 @@ package struct SyncCall: Sendable {
   package private(set) var own = ReplicaVersion()
 
   package init(
-    scope: String, bytesPerPart byteCount: Int, assuming hint: ReplicaVersion?
+    scope: String, bytesPerPart byteCount: Int, assuming hint: ReplicaVersion?,
+    uploads: Bool = true
   ) {
     (self.scope, self.byteCount, assumed) = (scope, byteCount, hint)
+    self.uploads = uploads
   }
 
   /// Returns the next request, or `nil` if nothing is left to exchange.
@@ -106,7 +110,7 @@ package struct SyncCall: Sendable {
   /// If the version falls twice, servers that lag answer by turns, and parts would
   /// be sent forever.
   private var basis: ReplicaVersion? {
-    falls < 2 && refusal == nil ? shown ?? assumed : nil
+    uploads && falls < 2 && refusal == nil ? shown ?? assumed : nil
   }
 
   /// Returns whether the peer can take a part.
