@@ -14,7 +14,9 @@ package final class SaveSignals: Sendable {
   deinit { for stream in state.withLock(\.streams).values { stream.finish() } }
 
   func send() {
-    for stream in state.withLock({ Array($0.streams.values) }) { stream.yield() }
+    for stream in state.withLock({ Array($0.streams.values) }) {
+      stream.yield()
+    }
   }
 
   func finish() {

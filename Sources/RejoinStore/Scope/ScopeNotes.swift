@@ -56,14 +56,16 @@ struct ScopeNotes {
       [
         .integer(scope), .bytes(key), .bytes(value),
         .integer(check(key, value)),
-      ]) { _ in }
+      ]
+    ) { _ in }
   }
 
   /// Deletes the notes of the scope in the current transaction.
   func deleteAll() throws {
     guard try exists() else { return }
     try connection.run(
-      "DELETE FROM rejoin_note WHERE scope = $1", [.integer(scope)]) { _ in }
+      "DELETE FROM rejoin_note WHERE scope = $1", [.integer(scope)]
+    ) { _ in }
   }
 
   private func exists() throws -> Bool {

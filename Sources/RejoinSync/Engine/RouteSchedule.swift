@@ -40,10 +40,14 @@ struct RouteSchedule: Sendable {
   var uploads: Bool { uploadRefusal == nil || triesAgain }
 
   /// Returns whether a pass includes the route.
-  func isDue(at now: Int64) -> Bool {
+  ///
+  /// - Parameter includingRetries: Whether it also includes a route that would wait
+  ///   longer by the choice of the engine.
+  func isDue(at now: Int64, includingRetries: Bool) -> Bool {
     switch state {
     case .ready: true
-    case .waiting(let end, let isAsked): !isAsked || end <= now
+    case .waiting(let end, let isAsked):
+      end <= now || includingRetries && !isAsked
     case .needsDecision, .stopped: false
     }
   }

@@ -37,6 +37,7 @@ public actor SyncEngine {
   private var runs: [Run]
   private var hasReadNotes = false
   private var isStarted = false
+  private var isStopped = false
   private var current: Task<[SyncStatus], Never>?
   private var following: Task<[SyncStatus], Never>?
   private var timer: Task<Void, Never>?
@@ -89,9 +90,12 @@ extension SyncEngine {
   /// Syncs from now on after saves and waits.
   public func start() {
     if isStarted { return }
-    isStarted = true
+    (isStarted, isStopped) = (true, false)
     watch = Task { [weak self, store] in
-      for await _ in await store.savesMade() {
+      let saves = await store.savesMade()
+      // A save can be older than the stream.
+      await self?.findSaves()
+      for await _ in saves {
         guard let self else { return }
         await self.recordSave()
       }
@@ -103,7 +107,7 @@ extension SyncEngine {
   ///
   /// When the method returns, no request is on its way.
   public func stop() async {
-    isStarted = false
+    (isStarted, isStopped) = (false, true)
     for task in [timer, watch] { task?.cancel() }
     (timer, watch, saveDue) = (nil, nil, nil)
     for task in [current, following] { task?.cancel() }
@@ -120,6 +124,21 @@ extension SyncEngine {
     }
     saveDue = saveDue ?? time.uptime()
     plan()
+  }
+
+  /// Waits until no pass runs, and no save waits to be seen.
+  package func settle() async {
+    while let task = following ?? current { _ = await task.value }
+  }
+
+  /// The time of the next pass that the engine planned, or `nil`.
+  package var plannedTime: Int64? { isStarted ? nextTime : nil }
+
+  private func findSaves() async {
+    await readNotes()
+    let version = await store.version
+    let hasUnsent = runs.contains { $0.shown?.covers(version) != true }
+    if hasUnsent, !version.vectorClock.entries.isEmpty { recordSave() }
   }
 
   private func recordSave() {
@@ -147,12 +166,16 @@ extension SyncEngine {
     return (waits + [saveDue].compactMap { $0 }).min()
   }
 
-  private func wake() async { _ = await requested(by: .time).value }
+  private func wake() async {
+    let isSave = saveDue.map { $0 <= time.uptime() } ?? false
+    _ = await requested(by: isSave ? .save : .wait).value
+  }
 }
 
 // Passes.
 extension SyncEngine {
-  private enum Reason { case app, time }
+  /// The reason of a pass, which decides what it includes.
+  private enum Reason { case app, save, wait }
 
   /// Performs a pass over all routes.
   ///
@@ -177,10 +200,9 @@ extension SyncEngine {
 
   private func perform(_ reason: Reason) async -> [SyncStatus] {
     timer?.cancel()
-    saveDue = nil
+    if reason != .wait { saveDue = nil }
     await readNotes()
-    for i in runs.indices where isDue(i, reason) {
-      if Task.isCancelled { break }
+    for i in runs.indices where !Task.isCancelled && isDue(i, reason) {
       await pass(i)
     }
     (current, following) = (following, nil)
@@ -190,7 +212,9 @@ extension SyncEngine {
   }
 
   private func isDue(_ i: Int, _ reason: Reason) -> Bool {
-    runs[i].schedule.isDue(at: time.uptime())
+    let now = time.uptime()
+    if reason == .wait, case .ready = runs[i].schedule.state { return false }
+    return runs[i].schedule.isDue(at: now, includingRetries: reason != .wait)
   }
 
   private func pass(_ i: Int) async {
@@ -213,11 +237,13 @@ extension SyncEngine {
       runs[i].lastSynced = time.now()
     } catch {
       failure = error
-      if !(error is CancellationError) {
+      // The route's own tasks can be canceled, too.
+      if !Task.isCancelled {
         let version = await store.version
         let hasProgressed =
           !before.continues(version)
-          || recorder.shown.map { !(run.shown?.continues($0) ?? false) } ?? false
+          || recorder.shown.map { !(run.shown?.continues($0) ?? false) }
+            ?? false
         runs[i].schedule.fail(
           error, hasProgressed: hasProgressed, at: time.uptime(),
           random: time.random)
@@ -275,6 +301,7 @@ extension SyncEngine {
 
   private func state(of run: Run) -> SyncStatus.State {
     if run.isSyncing { return .syncing }
+    if isStopped { return .stopped }
     switch run.schedule.state {
     case .ready: return .idle
     case .waiting(let end, _):

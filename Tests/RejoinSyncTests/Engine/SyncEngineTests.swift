@@ -11,7 +11,9 @@ import Testing
 final class EngineTime: Sendable {
   private struct State {
     var now: Int64 = 1_000_000
-    var sleepers: [(end: Int64, number: Int, wake: CheckedContinuation<Void, any Error>)] = []
+    var sleepers:
+      [(end: Int64, number: Int, wake: CheckedContinuation<Void, any Error>)] =
+        []
     var number = 0
   }
   private let state = Locked(State())
@@ -37,7 +39,9 @@ final class EngineTime: Sendable {
             if isPast { wake.resume() }
             if Task.isCancelled { self.cancel(number) }
           }
-        } onCancel: { self.cancel(number) }
+        } onCancel: {
+          self.cancel(number)
+        }
       },
       random: { $0 })
   }
@@ -64,7 +68,9 @@ final class EngineTime: Sendable {
 
 @Suite class SyncEngineTests: SyncSuite {
   @Test func saveIsSyncedAfterTwoSeconds() async throws {
-    let (phone, hub, clock) = (try await store("phone"), try await hub(), EngineTime())
+    let (phone, hub, clock) = (
+      try await store("phone"), try await hub(), EngineTime()
+    )
     let session = hub.makeSession { _ in }
     let engine = SyncEngine(
       phone,
@@ -95,7 +101,8 @@ final class EngineTime: Sendable {
     do {
       let phone = try await store("phone")
       let engine = SyncEngine(
-        phone, routes: [SyncRoute("hub", scope: "s") { await session.answer($0) }],
+        phone,
+        routes: [SyncRoute("hub", scope: "s") { await session.answer($0) }],
         time: EngineTime().time)
       try await phone.write("Milk")
       await engine.sync()
@@ -116,6 +123,8 @@ final class EngineTime: Sendable {
     #expect(statuses.first?.error is Offline)
     if case .waiting(let until)? = statuses.first?.state {
       #expect(until == clock.now + 2_000)
-    } else { Issue.record("\(statuses)") }
+    } else {
+      Issue.record("\(statuses)")
+    }
   }
 }
