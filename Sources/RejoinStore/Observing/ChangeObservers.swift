@@ -31,6 +31,8 @@ package final class ChangeObservers: Sendable {
   }
 
   private let state = Locked(State())
+  /// One element for one or more saves that are made here, without their content.
+  let saves = Broadcast<Void>(keeping: 1)
 
   package init() {}
 
@@ -164,6 +166,7 @@ package final class ChangeObservers: Sendable {
       observer.pending.end(failure)
       observer.signal.finish()
     }
+    saves.finish()
   }
 }
 

@@ -37,7 +37,8 @@ extension StoredScope {
           try connection.run("PRAGMA secure_delete = 1")
           try Tables.createUndo(on: connection)
           try rows.delete(except: damaged)
-          try ScopeNotes(of: rows.scope, on: connection).deleteAll()
+          // A damaged table of notes must not keep the scope.
+          try? ScopeNotes(of: rows.scope, on: connection).deleteAll()
           try checkFile()
           try connection.run("COMMIT")
         } catch {

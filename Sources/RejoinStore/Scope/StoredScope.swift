@@ -14,8 +14,6 @@ package final class StoredScope {
   package private(set) var deviceChange: Replica.DeviceChange?
   /// The observers of the scope's changes.
   package let observers = ChangeObservers()
-  /// The listeners that learn of saves made here.
-  let saves = SaveSignals()
   /// The reason why the scope could not be written when it was opened, or at the
   /// last change, or `nil` if this instance is its writer.
   ///
@@ -135,7 +133,9 @@ package final class StoredScope {
       if let change = replica.deviceChange { deviceChange = change }
       recordRebuilt(rebuilt)
       observers.send(changes, upTo: checkpoint)
-      if hasSaved(since: before.version) { saves.send() }
+      if observers.saves.hasListeners, hasSaved(since: before.version) {
+        observers.saves.send(())
+      }
     } catch {
       if isIndexed { (referrers, checkedSchema) = (nil, nil) }
       try takeBack(to: before, after: error)

@@ -31,6 +31,8 @@ public actor ReplicaStore {
   private let queue: SerialQueue
   nonisolated let observers: ChangeObservers
   nonisolated let tables: [RecordTable]
+  /// The engine that syncs the store.
+  package nonisolated let engine = EngineSlot()
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     queue.asUnownedSerialExecutor()

@@ -59,7 +59,8 @@ extension HTTPRouteError: CustomStringConvertible {
   /// The reason and its remedy.
   public var description: String {
     guard let status else { return "The server did not answer with HTTP." }
-    return "The server answered with the status \(status). Check the address of "
+    return
+      "The server answered with the status \(status). Check the address of "
       + "the route, and that the server passes the body to `answer`."
   }
 }

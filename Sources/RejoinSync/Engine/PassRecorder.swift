@@ -1,43 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinStore
 
-/// What a pass over a route does, and its events.
-///
-/// It is used within the isolation of the store, while the engine waits.
+/// The answers of a route in a pass, and the events of the pass.
 final class PassRecorder: Sendable {
   private struct State {
     var shown: ReplicaVersion?
+    var refusal: SyncRefusal?
     /// The events that started and did not end.
-    var open: [SyncEvent.Kind: SyncEvent] = [:]
+    var open: [SyncEvent] = []
   }
 
   private let route: String
   private let state = Locked(State())
-  private let events: SyncEvents
+  private let events: Broadcast<SyncEvent>
   private let now: @Sendable () -> Int64
 
-  /// - Parameter isFirst: Whether this is the first pass after a launch.
+  /// - Parameter isFirst: Whether the route did not answer since the launch.
   init(
-    of route: String, isFirst: Bool, events: SyncEvents,
+    of route: String, isFirst: Bool, events: Broadcast<SyncEvent>,
     now: @escaping @Sendable () -> Int64
   ) {
     (self.route, self.events, self.now) = (route, events, now)
-    if isFirst { begin(.setup) }
+    if isFirst { add(to: .setup) }
   }
 
   /// The version that the peer showed last, or `nil`.
   var shown: ReplicaVersion? { state.withLock { $0.shown } }
 
+  /// The reason why the peer refused saves, or `nil`.
+  var refusal: SyncRefusal? { state.withLock { $0.refusal } }
+
   func record(_ step: SyncStep) {
     switch step {
-    case .asking(let request):
-      if let part = request.part { begin(.export, adding: part) }
-    case .answered(let version, let answer):
-      state.withLock { $0.shown = version }
-      end(.setup, nil)
-      if let part = answer.part { begin(.import, adding: part) }
-    case .took: break
+    case .asking(let part, let byteCount):
+      if let part { add(to: .export, part, byteCount) } else { end(.export) }
+    case .answered(let version, let answer, let byteCount):
+      state.withLock { state in
+        state.shown = version
+        state.refusal = state.refusal ?? answer.refusal
+      }
+      end(.setup)
+      if let part = answer.part {
+        add(to: .import, part, byteCount)
+      } else {
+        end(.import)
+      }
     }
   }
 
@@ -46,66 +55,31 @@ final class PassRecorder: Sendable {
     for kind in [SyncEvent.Kind.setup, .export, .import] { end(kind, error) }
   }
 
-  private func begin(_ kind: SyncEvent.Kind, adding part: Delta? = nil) {
+  /// Adds a part to an event, and starts the event if necessary.
+  private func add(
+    to kind: SyncEvent.Kind, _ part: Delta? = nil, _ byteCount: Int = 0
+  ) {
     let started: SyncEvent? = state.withLock { state in
-      var event =
-        state.open[kind]
-        ?? SyncEvent(
-          id: events.nextID(), kind: kind, route: route, start: now())
-      let isNew = state.open[kind] == nil
-      event.records += part?.recordIDs.count ?? 0
-      event.bytes += part?.encoded().count ?? 0
-      state.open[kind] = event
-      return isNew ? event : nil
+      let index = state.open.firstIndex { $0.kind == kind }
+      let i = index ?? state.open.endIndex
+      if index == nil {
+        state.open.append(SyncEvent(kind: kind, route: route, start: now()))
+      }
+      state.open[i].records += part?.recordCount ?? 0
+      state.open[i].bytes += byteCount
+      return index == nil ? state.open[i] : nil
     }
     if let started { events.send(started) }
   }
 
-  private func end(_ kind: SyncEvent.Kind, _ error: (any Error)?) {
-    guard var event = state.withLock({ $0.open.removeValue(forKey: kind) })
-    else { return }
+  private func end(_ kind: SyncEvent.Kind, _ error: (any Error)? = nil) {
+    let ended: SyncEvent? = state.withLock { state in
+      guard let i = state.open.firstIndex(where: { $0.kind == kind })
+      else { return nil }
+      return state.open.remove(at: i)
+    }
+    guard var event = ended else { return }
     (event.end, event.error) = (now(), error)
     events.send(event)
-  }
-}
-
-/// The streams of events of an engine.
-final class SyncEvents: Sendable {
-  private struct State {
-    var count: UInt64 = 0
-    var streams: [Int: AsyncStream<SyncEvent>.Continuation] = [:]
-    var number = 0
-  }
-
-  private let state = Locked(State())
-
-  deinit { for stream in state.withLock(\.streams).values { stream.finish() } }
-
-  func nextID() -> UInt64 {
-    state.withLock {
-      $0.count += 1
-      return $0.count
-    }
-  }
-
-  func send(_ event: SyncEvent) {
-    for stream in state.withLock({ Array($0.streams.values) }) {
-      stream.yield(event)
-    }
-  }
-
-  /// Returns a stream that keeps the newest 256 events.
-  func stream() -> AsyncStream<SyncEvent> {
-    let (stream, continuation) = AsyncStream.makeStream(
-      of: SyncEvent.self, bufferingPolicy: .bufferingNewest(256))
-    let number = state.withLock { state in
-      state.number += 1
-      state.streams[state.number] = continuation
-      return state.number
-    }
-    continuation.onTermination = { [weak self] _ in
-      self?.state.withLock { $0.streams[number] = nil }
-    }
-    return stream
   }
 }

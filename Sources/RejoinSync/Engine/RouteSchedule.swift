@@ -20,6 +20,13 @@ struct RouteSchedule: Sendable {
     case decision, end, retry
   }
 
+  /// The end of a call.
+  enum Outcome {
+    case succeeded(isUploaded: Bool)
+    case failed(any Error)
+    case canceled
+  }
+
   static let bytesPerPart = 16 << 10...256 << 10
   /// The maximum time between two attempts, in seconds, unless the peer asks for
   /// more.
@@ -39,50 +46,84 @@ struct RouteSchedule: Sendable {
   /// Whether the next pass sends saves.
   var uploads: Bool { uploadRefusal == nil || triesAgain }
 
+  /// The end of the wait, or `nil` if the route does not wait.
+  var end: Int64? {
+    if case .waiting(let end, _) = state { end } else { nil }
+  }
+
   /// Returns whether a pass includes the route.
   ///
-  /// - Parameter includingRetries: Whether it also includes a route that would wait
-  ///   longer by the choice of the engine.
-  func isDue(at now: Int64, includingRetries: Bool) -> Bool {
+  /// - Parameter includesOthers: Whether it also includes a route that does not wait,
+  ///   or would wait longer by the choice of the engine.
+  func isDue(at now: Int64, includingOthers includesOthers: Bool) -> Bool {
     switch state {
-    case .ready: true
+    case .ready: includesOthers
     case .waiting(let end, let isAsked):
-      end <= now || includingRetries && !isAsked
+      end <= now || includesOthers && !isAsked
     case .needsDecision, .stopped: false
     }
   }
 
-  /// Records that the call of a pass ended.
-  mutating func succeed(refusing refusal: SyncRefusal?) {
-    if uploads || refusal != nil { uploadRefusal = refusal }
-    (state, failures, triesAgain) = (.ready, 0, false)
-    bytesPerPart = min(2 * bytesPerPart, Self.bytesPerPart.upperBound)
+  /// Records that a call starts.
+  ///
+  /// - Returns: Whether the call sends saves.
+  mutating func begin() -> Bool {
+    defer { triesAgain = false }
+    return uploads
   }
 
-  /// Records that the call of a pass failed.
+  /// Records how a call ended.
   ///
   /// - Parameters:
+  ///   - outcome: The end of the call.
+  ///   - uploaded: The result of ``begin()``.
+  ///   - refusal: The reason why the peer refused saves, or `nil`.
   ///   - hasProgressed: Whether the store or the peer got saves in the call.
+  ///   - now: The time.
   ///   - random: A closure that returns a number up to a bound.
-  mutating func fail(
-    _ error: any Error, hasProgressed: Bool, at now: Int64,
+  mutating func end(
+    _ outcome: Outcome, uploading uploaded: Bool,
+    refusing refusal: SyncRefusal?, hasProgressed: Bool, at now: Int64,
     random: (Int64) -> Int64
   ) {
-    triesAgain = false
-    switch RouteSchedule.kind(of: error) {
-    case .decision: state = .needsDecision
-    case .end: state = .stopped
-    case .retry:
+    if refusal != nil {
+      uploadRefusal = refusal
+    } else if uploaded, case .succeeded = outcome {
+      uploadRefusal = nil
+    } else if uploaded, uploadRefusal != nil {
+      // The peer did not judge the saves.
+      triesAgain = true
+    }
+    func wait(for seconds: Int = 0) {
       failures = hasProgressed ? 1 : failures + 1
-      bytesPerPart = max(bytesPerPart / 2, Self.bytesPerPart.lowerBound)
-      let bound = min(1 << min(failures, 20), Self.longestWait)
-      var wait = random(Int64(bound) * 1_000)
-      var isAsked = false
-      if case SyncRefusal.busy(let seconds) = error {
-        let asked = Int64(min(max(seconds, 0), Self.longestAskedWait)) * 1_000
-        (wait, isAsked) = (max(wait, asked), asked > 0)
+      let longest = min(1 << min(failures, 20), Self.longestWait)
+      let asked = Int64(min(max(seconds, 0), Self.longestAskedWait)) * 1_000
+      state = .waiting(
+        until: now + max(random(Int64(longest) * 1_000), asked),
+        isAsked: asked > 0)
+    }
+    switch outcome {
+    case .canceled: break
+    case .succeeded(let isUploaded):
+      bytesPerPart = min(2 * bytesPerPart, Self.bytesPerPart.upperBound)
+      if isUploaded || uploadRefusal != nil {
+        (state, failures) = (.ready, 0)
+      } else {
+        // An old answer can end a call early. The saves must not wait for others.
+        wait()
       }
-      state = .waiting(until: now + wait, isAsked: isAsked)
+    case .failed(let error):
+      switch RouteSchedule.kind(of: error) {
+      case .decision: state = .needsDecision
+      case .end: state = .stopped
+      case .retry:
+        bytesPerPart = max(bytesPerPart / 2, Self.bytesPerPart.lowerBound)
+        if case SyncRefusal.busy(let seconds) = error {
+          wait(for: seconds)
+        } else {
+          wait()
+        }
+      }
     }
   }
 
@@ -94,7 +135,14 @@ struct RouteSchedule: Sendable {
     (state, uploadRefusal, triesAgain, failures) = (.ready, nil, false, 0)
   }
 
+  /// Records that the store cannot be used anymore.
   mutating func stop() { state = .stopped }
+
+  /// Returns whether the text of an error has a remedy.
+  static func isDescribed(_ error: any Error) -> Bool {
+    error is SyncRefusal || error is StoreError || error is WireError
+      || error is HTTPRouteError
+  }
 
   static func kind(of error: any Error) -> Kind {
     switch error {

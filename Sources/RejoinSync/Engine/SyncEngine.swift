@@ -3,52 +3,50 @@
 import Rejoin
 import RejoinStore
 
-/// Syncs a store over its routes, and shows the user what is uploaded.
+/// Syncs a store over its routes, and shows what is uploaded.
 ///
 ///     let engine = SyncEngine(store, routes: [
-///       SyncRoute("server", scope: "list-17") { try await post($0) }
+///       .http("server", scope: "list-17", url: url)
 ///     ])
 ///     await engine.start()
 ///
 /// After ``start()``, the engine syncs two seconds after a save and tries again after
-/// an error. Call ``sync()`` when the app starts, when a push message arrives, and
-/// when the network returns.
+/// an error. Call ``sync()`` when the app starts, when a push message arrives, when
+/// the network returns, and before the app goes to the background.
 ///
-/// A store has one engine. The engine runs one pass at a time, and its routes one
-/// after another.
+/// A *pass* asks each route once, one after another. The engine runs one pass at a
+/// time. After an error, a route waits for a random time up to 2, 4, 8 and at most 300
+/// seconds, or as long as the peer asks for, at most a day. A save ends the first kind
+/// of wait, not the second one. A refusal that only the app can resolve stops the
+/// route until ``resume(_:)`` or the next launch, see
+/// ``SyncStatus/State/needsDecision``.
+///
+/// A store has one engine. To replace it, stop or release it first.
 public actor SyncEngine {
-  /// The time between a save and a pass, in milliseconds.
-  private static let delayOfSave: Int64 = 2_000
+  let store: ReplicaStore
+  let time: SyncTime
+  var runs: [RouteRun]
+  let passEvents = Broadcast<SyncEvent>(keeping: 256)
+  let newestStatuses = Broadcast<[SyncStatus]>(
+    keeping: 1, startingWithNewest: true)
 
-  private struct Run {
-    let route: SyncRoute
-    var schedule = RouteSchedule()
-    /// The version that the route showed last, or `nil`.
-    var shown: ReplicaVersion?
-    var lastSynced: Int64?
-    var error: (any Error)?
-    var isSyncing = false
-    /// Whether the route was asked since the launch.
-    var wasAsked = false
-  }
-
-  private let store: ReplicaStore
-  private let time: SyncTime
-  private var runs: [Run]
-  private var hasReadNotes = false
   private var isStarted = false
-  private var isStopped = false
-  private var current: Task<[SyncStatus], Never>?
-  private var following: Task<[SyncStatus], Never>?
-  private var timer: Task<Void, Never>?
-  private var watch: Task<Void, Never>?
+  private(set) var isStopped = false
   /// The time of the pass after a save, or `nil`.
   private var saveDue: Int64?
-  private let eventStreams = SyncEvents()
-  private let statusStreams = SyncStatuses()
+  private var timer: Task<Void, Never>?
+  private var watch: Task<Void, Never>?
+  private var current: Pass?
+  private var following: Pass?
+  private var callerCount = 0
+  private var readingNotes: Task<Void, Never>?
+  var publication = Publication()
 
-  /// Creates an engine.
+  /// Creates an engine, which waits for ``start()`` or ``sync()``.
   ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - routes: The routes, in the order in which a pass asks them.
   /// - Precondition: The names of the routes differ, and the store has no other
   ///   engine that was not stopped.
   public init(_ store: ReplicaStore, routes: [SyncRoute]) {
@@ -58,96 +56,171 @@ public actor SyncEngine {
   package init(_ store: ReplicaStore, routes: [SyncRoute], time: SyncTime) {
     demand(
       Set(routes.map(\.name)).count == routes.count,
-      "the names of the routes of a `SyncEngine` must differ")
+      "The names of the routes of a `SyncEngine` must differ.")
     (self.store, self.time) = (store, time)
-    runs = routes.map { Run(route: $0) }
+    runs = routes.map { RouteRun(route: $0) }
+    takeStore()
   }
 
   deinit {
     timer?.cancel()
     watch?.cancel()
+    publication.task?.cancel()
   }
 
-  /// Events of the passes from now on.
-  ///
-  /// A stream keeps the newest 256 events.
-  public nonisolated var events: AsyncStream<SyncEvent> {
-    eventStreams.stream()
+  private nonisolated func takeStore() {
+    demand(
+      store.engine.take(for: self),
+      "A store must have one `SyncEngine`. Stop the other one first.")
   }
+
+  /// The events of the passes from now on.
+  ///
+  /// The sequence keeps the newest 256 events.
+  public nonisolated var events: AsyncStream<SyncEvent> { passEvents.stream() }
 
   /// The statuses of all routes, starting with the present ones.
   ///
-  /// A stream keeps the newest statuses.
+  /// The sequence has an element if a status changed, at most ten times a second, and
+  /// keeps the newest one.
   public nonisolated var statuses: AsyncStream<[SyncStatus]> {
-    let stream = statusStreams.stream()
-    Task { await self.publish() }
-    return stream
+    Task { await self.watchSaves() }
+    return newestStatuses.stream()
   }
-}
 
-// Starting and stopping.
-extension SyncEngine {
   /// Syncs from now on after saves and waits.
-  public func start() {
+  ///
+  /// - Precondition: The store has no other engine that was not stopped.
+  public func start() async {
     if isStarted { return }
+    takeStore()
     (isStarted, isStopped) = (true, false)
-    watch = Task { [weak self, store] in
-      let saves = await store.savesMade()
-      // A save can be older than the stream.
-      await self?.findSaves()
-      for await _ in saves {
-        guard let self else { return }
-        await self.recordSave()
-      }
+    await watchSaves()
+    // The last launch can have left saves.
+    let version = await store.version
+    if runs.contains(where: { version.saveCount(beyond: $0.shown) > 0 }) {
+      planPass()
     }
     plan()
   }
 
-  /// Ends the current pass, and syncs no more.
+  /// Ends the current pass, and starts none until ``start()``.
   ///
   /// When the method returns, no request is on its way.
   public func stop() async {
     (isStarted, isStopped) = (false, true)
-    for task in [timer, watch] { task?.cancel() }
-    (timer, watch, saveDue) = (nil, nil, nil)
-    for task in [current, following] { task?.cancel() }
-    _ = await current?.value
-    _ = await following?.value
+    timer?.cancel()
+    (timer, saveDue) = (nil, nil)
+    for pass in [current, following] { pass?.task.cancel() }
+    _ = await current?.task.value
+    _ = await following?.task.value
+    if isStopped { store.engine.release(from: self) }
     await publish()
   }
 
-  /// Lets a route continue after an error that needs a decision, or after refused
-  /// saves.
-  public func resume(_ name: String) {
-    for i in runs.indices where runs[i].route.name == name {
-      runs[i].schedule.resume()
+  /// Performs a pass over all routes.
+  ///
+  /// Calls during a pass share the next one. If the task of each caller is canceled,
+  /// and the engine itself does not need the pass, it ends early.
+  ///
+  /// - Returns: The statuses after the pass. After ``stop()``, no pass runs.
+  @discardableResult
+  public func sync() async -> [SyncStatus] {
+    await watchSaves()
+    if isStopped { return await publish() }
+    callerCount += 1
+    let caller = callerCount
+    let task = requestPass(of: .all, by: caller)
+    return await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      Task { await self.leave(caller) }
     }
-    saveDue = saveDue ?? time.uptime()
+  }
+
+  /// Continues a route after ``SyncStatus/State/needsDecision`` or refused saves.
+  ///
+  /// - Precondition: A route has the name.
+  public func resume(_ route: String) {
+    let index = runs.firstIndex { $0.route.name == route }
+    demand(index != nil, "A route must have the name \"\(route)\".")
+    if let index { runs[index].schedule.resume() }
+    saveDue = time.uptime()
     plan()
   }
 
-  /// Waits until no pass runs, and no save waits to be seen.
-  package func settle() async {
-    while let task = following ?? current { _ = await task.value }
-  }
+  /// Whether a pass runs.
+  package var isPassing: Bool { current != nil }
 
   /// The time of the next pass that the engine planned, or `nil`.
   package var plannedTime: Int64? { isStarted ? nextTime : nil }
+}
 
-  private func findSaves() async {
+// Saves, waits and passes.
+extension SyncEngine {
+  /// The time between a save and a pass, in milliseconds.
+  private static let delayOfSave: Int64 = 2_000
+
+  /// The routes that a pass includes.
+  private enum Selection {
+    /// Those whose wait ended.
+    case waiting
+    /// All, except those that wait for the app or for a peer.
+    case all
+  }
+
+  private struct Pass {
+    let task: Task<[SyncStatus], Never>
+    var selection: Selection
+    /// The callers of `sync()` that wait for the pass.
+    var callers: Set<Int> = []
+    /// Whether the engine needs the pass itself.
+    var isOwn = false
+  }
+
+  private func watchSaves() async {
     await readNotes()
-    let version = await store.version
-    let hasUnsent = runs.contains { $0.shown?.covers(version) != true }
-    if hasUnsent, !version.vectorClock.entries.isEmpty { recordSave() }
+    if watch == nil {
+      watch = Task { [weak self, saves = store.savesMade] in
+        for await _ in saves { await self?.recordSave() }
+        if !Task.isCancelled { await self?.end() }
+      }
+    }
+    await publish()
   }
 
-  private func recordSave() {
+  private func readNotes() async {
+    let reading =
+      readingNotes
+      ?? Task {
+        for i in runs.indices {
+          let note = await store.note(runs[i].route.noteName)
+          runs[i].take(note.flatMap(RouteNote.init(decoding:)))
+        }
+      }
+    readingNotes = reading
+    await reading.value
+  }
+
+  private func recordSave() async {
     for i in runs.indices { runs[i].schedule.save() }
-    saveDue = saveDue ?? time.uptime() + SyncEngine.delayOfSave
+    planPass()
     plan()
+    await publish()
   }
 
-  /// Plans the next pass.
+  /// Records that the store was closed or superseded.
+  private func end() async {
+    for i in runs.indices { runs[i].schedule.stop() }
+    saveDue = nil
+    plan()
+    await publish()
+  }
+
+  private func planPass() {
+    saveDue = saveDue ?? time.uptime() + SyncEngine.delayOfSave
+  }
+
   private func plan() {
     timer?.cancel()
     timer = nil
@@ -159,155 +232,59 @@ extension SyncEngine {
   }
 
   private var nextTime: Int64? {
-    let waits = runs.compactMap { run -> Int64? in
-      if case .waiting(let end, _) = run.schedule.state { return end }
-      return nil
-    }
-    return (waits + [saveDue].compactMap { $0 }).min()
+    (runs.compactMap(\.schedule.end) + [saveDue].compactMap { $0 }).min()
   }
 
-  private func wake() async {
+  private func wake() {
+    guard isStarted else { return }
     let isSave = saveDue.map { $0 <= time.uptime() } ?? false
-    _ = await requested(by: isSave ? .save : .wait).value
+    requestPass(of: isSave ? .all : .waiting, by: nil)
   }
-}
 
-// Passes.
-extension SyncEngine {
-  /// The reason of a pass, which decides what it includes.
-  private enum Reason { case app, save, wait }
-
-  /// Performs a pass over all routes.
-  ///
-  /// Calls during a pass share the next one.
-  ///
-  /// - Returns: The statuses after the pass.
   @discardableResult
-  public func sync() async -> [SyncStatus] {
-    await requested(by: .app).value
+  private func requestPass(
+    of selection: Selection, by caller: Int?
+  ) -> Task<[SyncStatus], Never> {
+    let running = current
+    var pass =
+      following
+      ?? Pass(
+        task: Task {
+          _ = await running?.task.value
+          return await perform()
+        }, selection: selection)
+    if selection == .all { pass.selection = .all }
+    if let caller { pass.callers.insert(caller) } else { pass.isOwn = true }
+    if running == nil { current = pass } else { following = pass }
+    return pass.task
   }
 
-  private func requested(by reason: Reason) -> Task<[SyncStatus], Never> {
-    if let following { return following }
-    let previous = current
-    let task = Task {
-      _ = await previous?.value
-      return await perform(reason)
+  /// Cancels the pass of a caller that does not wait for it, unless it is needed.
+  private func leave(_ caller: Int) {
+    func leave(_ pass: inout Pass?) {
+      guard pass?.callers.remove(caller) != nil else { return }
+      if pass?.callers.isEmpty == true, pass?.isOwn == false {
+        pass?.task.cancel()
+      }
     }
-    if previous == nil { current = task } else { following = task }
-    return task
+    leave(&current)
+    leave(&following)
   }
 
-  private func perform(_ reason: Reason) async -> [SyncStatus] {
+  private func perform() async -> [SyncStatus] {
     timer?.cancel()
-    if reason != .wait { saveDue = nil }
-    await readNotes()
-    for i in runs.indices where !Task.isCancelled && isDue(i, reason) {
-      await pass(i)
+    let selection = current?.selection ?? .all
+    if selection == .all { saveDue = nil }
+    for i in runs.indices where !Task.isCancelled {
+      let isReady = runs[i].schedule.isDue(
+        at: time.uptime(), includingOthers: selection == .all)
+      if isReady { await ask(i) }
     }
+    // The saves of a canceled pass must not wait for another save.
+    if Task.isCancelled, isStarted { planPass() }
     (current, following) = (following, nil)
     let statuses = await publish()
     plan()
     return statuses
-  }
-
-  private func isDue(_ i: Int, _ reason: Reason) -> Bool {
-    let now = time.uptime()
-    if reason == .wait, case .ready = runs[i].schedule.state { return false }
-    return runs[i].schedule.isDue(at: now, includingRetries: reason != .wait)
-  }
-
-  private func pass(_ i: Int) async {
-    let run = runs[i]
-    let recorder = PassRecorder(
-      of: run.route.name, isFirst: !run.wasAsked, events: eventStreams,
-      now: time.now)
-    (runs[i].wasAsked, runs[i].isSyncing) = (true, true)
-    await publish()
-    let before = await store.version
-    var failure: (any Error)?
-    do {
-      let call = SyncCall(
-        scope: run.route.scope, bytesPerPart: run.schedule.bytesPerPart,
-        assuming: run.shown, uploads: run.schedule.uploads)
-      let result = try await store.sync(call, asking: run.route.ask) {
-        recorder.record($0)
-      }
-      runs[i].schedule.succeed(refusing: result.uploadRefusal)
-      runs[i].lastSynced = time.now()
-    } catch {
-      failure = error
-      // The route's own tasks can be canceled, too.
-      if !Task.isCancelled {
-        let version = await store.version
-        let hasProgressed =
-          !before.continues(version)
-          || recorder.shown.map { !(run.shown?.continues($0) ?? false) }
-            ?? false
-        runs[i].schedule.fail(
-          error, hasProgressed: hasProgressed, at: time.uptime(),
-          random: time.random)
-      }
-    }
-    recorder.finish(failure)
-    (runs[i].error, runs[i].isSyncing) = (failure, false)
-    if let shown = recorder.shown, shown != run.shown {
-      runs[i].shown = shown
-    }
-    await writeNote(i)
-    await publish()
-  }
-}
-
-// Notes and statuses.
-extension SyncEngine {
-  private func readNotes() async {
-    if hasReadNotes { return }
-    hasReadNotes = true
-    for i in runs.indices {
-      let bytes = await store.note(runs[i].route.noteName)
-      guard let note = bytes.flatMap(RouteNote.init(decoding:)) else {
-        continue
-      }
-      (runs[i].shown, runs[i].lastSynced) = (note.shown, note.lastSynced)
-    }
-  }
-
-  /// Writes what a route showed, unless it is written already.
-  private func writeNote(_ i: Int) async {
-    guard let shown = runs[i].shown else { return }
-    let note = RouteNote(shown: shown, lastSynced: runs[i].lastSynced)
-    // A note may be lost.
-    try? await store.setNote(runs[i].route.noteName, to: note.encoded())
-  }
-
-  @discardableResult
-  private func publish() async -> [SyncStatus] {
-    await readNotes()
-    let version = await store.version
-    let statuses = runs.map { run in
-      SyncStatus(
-        route: run.route.name, state: state(of: run), error: run.error,
-        uploadRefusal: run.schedule.uploadRefusal,
-        unsentSaves: version.saveCount(beyond: run.shown),
-        isSynced: run.shown.map {
-          $0.covers(version) && version.covers($0)
-        } ?? false,
-        lastSynced: run.lastSynced)
-    }
-    statusStreams.send(statuses)
-    return statuses
-  }
-
-  private func state(of run: Run) -> SyncStatus.State {
-    if run.isSyncing { return .syncing }
-    if isStopped { return .stopped }
-    switch run.schedule.state {
-    case .ready: return .idle
-    case .waiting(let end, _):
-      return .waiting(until: time.now() + max(end - time.uptime(), 0))
-    case .needsDecision: return .needsDecision
-    case .stopped: return .stopped
-    }
   }
 }

@@ -2,48 +2,81 @@
 
 import Rejoin
 
-/// What a user wants to know about a route.
+/// The state of a route, and the saves that it did not show yet.
 ///
 ///     for await statuses in engine.statuses {
 ///       isSafe = statuses.allSatisfy(\.isUploaded)
 ///     }
 ///
-/// After a launch, the values are those of the last pass, also without a network.
+/// After a launch, the values follow from the last answer that an earlier launch
+/// received, so they are right without a network.
 public struct SyncStatus: Sendable {
-  /// What a route does.
+  /// The activity of a route.
   public enum State: Hashable, Sendable {
-    /// It waits for the next pass.
+    /// The route waits for a save or for the app.
     case idle
-    /// It exchanges saves.
+    /// A pass asks the route.
     case syncing
-    /// It tries again after an error, at a time in milliseconds since 1970.
+    /// The route waits after an error until a time in milliseconds since 1970.
+    ///
+    /// Only an engine that was started then tries again by itself.
     case waiting(until: Int64)
-    /// It waits for the app: for `resume(_:)`, or the next launch.
+    /// The route waits until the app calls ``SyncEngine/resume(_:)``, or until the
+    /// next launch.
     case needsDecision
-    /// The engine was stopped, or the store was closed.
+    /// The app stopped the engine, or the store was closed, deleted or superseded.
     case stopped
   }
 
   /// The name of the route.
   public let route: String
-  /// What the route does.
+  /// The activity of the route.
   public let state: State
   /// The error of the last pass, or `nil`.
   public let error: (any Error)?
   /// The reason why the peer refused saves, or `nil`.
+  ///
+  /// The route receives saves anyway. It sends saves again after the next local save,
+  /// after ``SyncEngine/resume(_:)`` and at the next launch.
   public let uploadRefusal: SyncRefusal?
-  /// The number of saves of the store, of all devices, that the route has not
-  /// shown.
+  /// The number of saves of the store, of all devices, that the route did not show.
   public let unsentSaves: Int
-  /// Whether the store has all saves that the route showed, and the route all of
-  /// the store.
+  /// Whether the saves are uploaded, and the store has all saves that the route showed
+  /// last.
+  ///
+  /// While other devices save, the value is rarely `true`. To tell users that their
+  /// work is safe, use ``isUploaded``.
   public let isSynced: Bool
-  /// The time of the last pass without an error, in milliseconds since 1970, or
-  /// `nil`.
+  /// The time of the last pass without an error, in milliseconds since 1970, or `nil`.
+  ///
+  /// After a launch, it is the time of the last pass with a new answer, because an
+  /// idle pass writes nothing.
   public let lastSynced: Int64?
 
-  /// Whether the route showed that it has all saves of the store.
+  /// Whether the route showed all saves of the store.
   public var isUploaded: Bool { unsentSaves == 0 }
+
+  /// The problem and its remedy as sentences, or `nil` without one.
+  ///
+  /// The text is in English and for the people who build the app. For users, translate
+  /// ``error`` and ``uploadRefusal``.
+  public var problem: String? {
+    if let error {
+      if RouteSchedule.isDescribed(error) { return "\(error)" }
+      return
+        "The route \"\(route)\" failed (\(error)). Check the connection. The "
+        + "engine tries again."
+    }
+    return uploadRefusal.map { "The peer refused saves. \($0)" }
+  }
+
+  /// Returns whether two statuses look the same to an app.
+  func equals(_ other: SyncStatus) -> Bool {
+    route == other.route && state == other.state
+      && unsentSaves == other.unsentSaves && isSynced == other.isSynced
+      && lastSynced == other.lastSynced && uploadRefusal == other.uploadRefusal
+      && problem == other.problem
+  }
 }
 
 extension ReplicaVersion {

@@ -67,12 +67,12 @@ extension ReplicaStore {
       }
       call = started
       guard let request = next else { return call.result }
-      report(.asking(request))
-      let bytes = try await ask(request.encoded())
+      let message = request.encoded()
+      report(.asking(request.part, byteCount: message.count))
+      let bytes = try await ask(message)
       let (shown, answer) = try call.read(bytes, to: request)
-      report(.answered(shown, answer))
+      report(.answered(shown, answer, byteCount: bytes.count))
       let taken = try take(answer.part, with: shown, of: answer.device)
-      report(.took(answer))
       call.advance(taken, to: version)
     }
   }
@@ -89,12 +89,10 @@ extension ReplicaStore {
 
 /// A step of a call.
 package enum SyncStep: Sendable {
-  /// A request leaves.
-  case asking(SyncMessage)
-  /// An answer with a version arrived.
-  case answered(ReplicaVersion, SyncMessage)
-  /// The part of an answer is on disk.
-  case took(SyncMessage)
+  /// A request leaves, perhaps with a part.
+  case asking(Delta?, byteCount: Int)
+  /// An answer with a version arrived, perhaps with a part, which is not applied yet.
+  case answered(ReplicaVersion, SyncMessage, byteCount: Int)
 }
 
 extension Replica {

@@ -39,7 +39,9 @@ public struct SyncMessage: Sendable {
   /// The maximum number of bytes of the part that the sender wants.
   package var byteLimit = 1
 
-  init(_ kind: Kind, scope: String) { (self.kind, self.scope) = (kind, scope) }
+  package init(_ kind: Kind, scope: String) {
+    (self.kind, self.scope) = (kind, scope)
+  }
 }
 
 // Limits.

@@ -14,7 +14,7 @@ import Testing
   ) -> RouteSchedule {
     var schedule = RouteSchedule()
     for _ in 0..<times {
-      schedule.fail(error, hasProgressed: hasProgressed, at: 100) { $0 }
+      schedule.pass(.failed(error), hasProgressed: hasProgressed)
     }
     return schedule
   }
@@ -30,10 +30,10 @@ import Testing
       var schedule = failed(error)
       #expect(schedule.state == .needsDecision, "\(error)")
       for now in [100, .max] as [Int64] {
-        #expect(!schedule.isDue(at: now, includingRetries: true))
+        #expect(!schedule.isDue(at: now, includingOthers: true))
       }
       schedule.resume()
-      #expect(schedule.isDue(at: 100, includingRetries: false))
+      #expect(schedule.isDue(at: 100, includingOthers: true))
     }
   }
 
@@ -63,41 +63,99 @@ import Testing
         schedule.state
           == .waiting(until: 100 + 1_000 * Int64(expected), isAsked: true))
       // Neither a save nor the app shortens it.
-      #expect(!schedule.isDue(at: 101, includingRetries: true))
-      #expect(schedule.isDue(at: .max, includingRetries: false))
+      #expect(!schedule.isDue(at: 101, includingOthers: true))
+      #expect(schedule.isDue(at: .max, includingOthers: false))
     }
     // A time below zero asks for nothing.
     let schedule = failed(SyncRefusal.busy(seconds: -1))
     #expect(schedule.state == .waiting(until: 2_100, isAsked: false))
-    #expect(schedule.isDue(at: 101, includingRetries: true))
-    #expect(!schedule.isDue(at: 101, includingRetries: false))
+    #expect(schedule.isDue(at: 101, includingOthers: true))
+    #expect(!schedule.isDue(at: 101, includingOthers: false))
   }
 
   @Test func partsShrinkAfterFailureAndGrowAfterSuccess() {
     var schedule = failed(Offline(), times: 9)
     #expect(schedule.bytesPerPart == 16 << 10)
     for size in [32, 64, 128, 256, 256] {
-      schedule.succeed(refusing: nil)
+      schedule.pass(.succeeded(isUploaded: true))
       #expect(schedule.bytesPerPart == size << 10)
     }
   }
 
   @Test func refusedUploadWaitsForSaveOrApp() {
     var schedule = RouteSchedule()
-    schedule.succeed(refusing: .denied)
-    #expect(schedule.uploadRefusal == .denied && !schedule.uploads)
-    // A pass without an upload does not change that.
-    schedule.succeed(refusing: nil)
-    #expect(schedule.uploadRefusal == .denied && !schedule.uploads)
+    let ended = RouteSchedule.Outcome.succeeded(isUploaded: false)
+    var uploads = [schedule.pass(ended, refusing: .denied)]
+    #expect(schedule.uploadRefusal == .denied)
+    // A pass without an upload does not change that, and plans nothing.
+    uploads.append(schedule.pass(ended))
+    #expect(schedule.uploadRefusal == .denied && schedule.state == .ready)
+    // A save tries once more.
     schedule.save()
-    #expect(schedule.uploads)
-    schedule.succeed(refusing: .denied)
-    #expect(!schedule.uploads)
+    uploads += [schedule.pass(ended, refusing: .denied), schedule.pass(ended)]
     schedule.save()
-    schedule.succeed(refusing: nil)
-    #expect(schedule.uploadRefusal == nil && schedule.uploads)
-    schedule.succeed(refusing: .full)
+    uploads.append(schedule.pass(.succeeded(isUploaded: true)))
+    #expect(schedule.uploadRefusal == nil)
+    uploads.append(schedule.pass(ended, refusing: .denied))
     schedule.resume()
-    #expect(schedule.uploads)
+    uploads.append(schedule.pass(ended, refusing: .denied))
+    #expect(uploads == [true, false, true, false, true, true, true])
+  }
+
+  @Test func saveDuringPassWithoutUploadTriesAgain() {
+    var schedule = RouteSchedule()
+    schedule.pass(.succeeded(isUploaded: false), refusing: .denied)
+    let uploads = schedule.begin()
+    schedule.save()
+    schedule.end(
+      .succeeded(isUploaded: false), uploading: uploads, refusing: nil,
+      hasProgressed: false, at: 0
+    ) { $0 }
+    #expect(!uploads && schedule.uploadRefusal == .denied && schedule.uploads)
+  }
+
+  @Test func failedOrCanceledUploadTriesAgain() {
+    for outcome in [RouteSchedule.Outcome.canceled, .failed(Offline())] {
+      var schedule = RouteSchedule()
+      schedule.pass(.succeeded(isUploaded: false), refusing: .denied)
+      schedule.save()
+      let uploads = schedule.pass(outcome)
+      #expect(uploads && schedule.uploads)
+    }
+  }
+
+  @Test func refusalBeforeErrorCounts() {
+    for outcome in [RouteSchedule.Outcome.canceled, .failed(Offline())] {
+      var schedule = RouteSchedule()
+      schedule.pass(outcome, refusing: .denied)
+      #expect(schedule.uploadRefusal == .denied && !schedule.uploads)
+    }
+  }
+
+  @Test func incompleteUploadTriesAgainAfterWait() {
+    var schedule = RouteSchedule()
+    for end in [2_100, 4_100] as [Int64] {
+      schedule.pass(.succeeded(isUploaded: false))
+      #expect(schedule.state == .waiting(until: end, isAsked: false))
+    }
+    #expect(schedule.bytesPerPart == 256 << 10)
+  }
+}
+
+extension RouteSchedule {
+  /// Ends a call at the time 100, and returns whether it sent saves.
+  @discardableResult
+  fileprivate mutating func pass(
+    _ outcome: Outcome, refusing refusal: SyncRefusal? = nil,
+    hasProgressed: Bool = false
+  ) -> Bool {
+    let uploads = begin()
+    end(
+      outcome, uploading: uploads, refusing: uploads ? refusal : nil,
+      hasProgressed: hasProgressed, at: 100
+    ) {
+      $0
+    }
+    return uploads
   }
 }

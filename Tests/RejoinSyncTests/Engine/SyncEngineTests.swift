@@ -2,74 +2,16 @@
 
 import RejoinTesting
 import Testing
+import _RejoinVerification
 
 @testable import Rejoin
 @testable import RejoinStore
 @testable import RejoinSync
 
-/// Time that advances when everything waits.
-final class EngineTime: Sendable {
-  private struct State {
-    var now: Int64 = 1_000_000
-    var sleepers:
-      [(end: Int64, number: Int, wake: CheckedContinuation<Void, any Error>)] =
-        []
-    var number = 0
-  }
-  private let state = Locked(State())
-
-  var now: Int64 { state.withLock(\.now) }
-  var sleeperCount: Int { state.withLock(\.sleepers.count) }
-
-  var time: SyncTime {
-    SyncTime(
-      now: { self.now }, uptime: { self.now },
-      wait: { end in
-        let number = self.state.withLock { state in
-          state.number += 1
-          return state.number
-        }
-        try await withTaskCancellationHandler {
-          try await withCheckedThrowingContinuation { wake in
-            let isPast = self.state.withLock { state in
-              if end <= state.now { return true }
-              state.sleepers.append((end, number, wake))
-              return false
-            }
-            if isPast { wake.resume() }
-            if Task.isCancelled { self.cancel(number) }
-          }
-        } onCancel: {
-          self.cancel(number)
-        }
-      },
-      random: { $0 })
-  }
-
-  private func cancel(_ number: Int) {
-    let found = state.withLock { state in
-      let index = state.sleepers.firstIndex { $0.number == number }
-      return index.map { state.sleepers.remove(at: $0) }
-    }
-    found?.wake.resume(throwing: CancellationError())
-  }
-
-  /// Advances the time, and wakes whoever waits for less.
-  func advance(by milliseconds: Int64) {
-    let due = state.withLock { state in
-      state.now += milliseconds
-      let due = state.sleepers.filter { $0.end <= state.now }
-      state.sleepers.removeAll { $0.end <= state.now }
-      return due
-    }
-    for sleeper in due { sleeper.wake.resume() }
-  }
-}
-
 @Suite class SyncEngineTests: SyncSuite {
   @Test func saveIsSyncedAfterTwoSeconds() async throws {
     let (phone, hub, clock) = (
-      try await store("phone"), try await hub(), EngineTime()
+      try await store("phone"), try await hub(), ManualTime()
     )
     let session = hub.makeSession { _ in }
     let engine = SyncEngine(
@@ -82,7 +24,7 @@ final class EngineTime: Sendable {
     await engine.start()
     try await Task.sleep(for: .milliseconds(50))
     try await phone.write("Milk")
-    while clock.sleeperCount == 0 { await Task.yield() }
+    while clock.nextEnd == nil { await Task.yield() }
     clock.advance(by: 2_000)
     var version = ReplicaVersion()
     for _ in 0..<200 where !version.covers(await phone.version) {
@@ -103,7 +45,7 @@ final class EngineTime: Sendable {
       let engine = SyncEngine(
         phone,
         routes: [SyncRoute("hub", scope: "s") { await session.answer($0) }],
-        time: EngineTime().time)
+        time: ManualTime().time)
       try await phone.write("Milk")
       await engine.sync()
       for i in 0..<3 { try await phone.write("offline", to: "\(i)") }
@@ -111,7 +53,7 @@ final class EngineTime: Sendable {
     }
     let phone = try await store("phone")
     struct Offline: Error {}
-    let clock = EngineTime()
+    let clock = ManualTime()
     let engine = SyncEngine(
       phone, routes: [SyncRoute("hub", scope: "s") { _ in throw Offline() }],
       time: clock.time)

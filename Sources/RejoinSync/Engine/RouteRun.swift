@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinStore
+
+/// A route of an engine, and what the engine knows about it.
+struct RouteRun {
+  let route: SyncRoute
+  var schedule = RouteSchedule()
+  /// The version that the route showed last, or `nil`.
+  fileprivate(set) var shown: ReplicaVersion?
+  /// The time of the last pass without an error, or `nil`.
+  fileprivate(set) var lastSynced: Int64?
+  fileprivate(set) var error: (any Error)?
+  fileprivate(set) var isSyncing = false
+  /// Whether the route answered since the launch.
+  fileprivate var hasAnswered = false
+  /// The note that is on disk, or `nil`.
+  fileprivate var written: RouteNote?
+
+  init(route: SyncRoute) { self.route = route }
+
+  /// Takes what an earlier launch noted.
+  mutating func take(_ note: RouteNote?) {
+    written = note
+    (shown, lastSynced) = (note?.shown, note?.lastSynced)
+  }
+
+  /// The note to write, or `nil` if it is on disk.
+  ///
+  /// The time alone is not worth a write after each pass.
+  fileprivate var unwritten: RouteNote? {
+    guard let shown else { return nil }
+    let hasTime = written?.lastSynced != nil || lastSynced == nil
+    if written?.shown == shown, hasTime { return nil }
+    return RouteNote(shown: shown, lastSynced: lastSynced)
+  }
+
+  /// Returns the status.
+  ///
+  /// - Parameters:
+  ///   - version: The version of the store.
+  ///   - isStopped: Whether the app stopped the engine.
+  func status(
+    at version: ReplicaVersion, _ time: SyncTime, isStopped: Bool
+  ) -> SyncStatus {
+    let unsent = version.saveCount(beyond: shown)
+    return SyncStatus(
+      route: route.name, state: state(time, isStopped: isStopped),
+      error: error, uploadRefusal: schedule.uploadRefusal, unsentSaves: unsent,
+      isSynced: unsent == 0 && shown.map(version.covers) ?? false,
+      lastSynced: lastSynced)
+  }
+
+  private func state(_ time: SyncTime, isStopped: Bool) -> SyncStatus.State {
+    if isSyncing { return .syncing }
+    if isStopped { return .stopped }
+    switch schedule.state {
+    case .ready: return .idle
+    case .waiting(let end, _):
+      return .waiting(until: time.now() + max(end - time.uptime(), 0))
+    case .needsDecision: return .needsDecision
+    case .stopped: return .stopped
+    }
+  }
+}
+
+extension SyncEngine {
+  /// Performs the call of a pass over a route.
+  func ask(_ i: Int) async {
+    let run = runs[i]
+    let recorder = PassRecorder(
+      of: run.route.name, isFirst: !run.hasAnswered, events: passEvents,
+      now: time.now)
+    runs[i].isSyncing = true
+    await publish()
+    let before = await store.version
+    let uploads = runs[i].schedule.begin()
+    let call = SyncCall(
+      scope: run.route.scope, bytesPerPart: run.schedule.bytesPerPart,
+      assuming: run.shown, uploads: uploads)
+    let outcome: RouteSchedule.Outcome
+    var failure: (any Error)?
+    var refusal: SyncRefusal?
+    do {
+      let result = try await store.sync(call, asking: run.route.ask) {
+        recorder.record($0)
+      }
+      outcome = .succeeded(isUploaded: result.isUploaded)
+      refusal = result.uploadRefusal
+      (runs[i].lastSynced, runs[i].error) = (time.now(), nil)
+    } catch {
+      // A route can fail because its pass is canceled. A refusal counts anyway.
+      if Task.isCancelled, !RouteSchedule.isDescribed(error) {
+        outcome = .canceled
+      } else {
+        outcome = .failed(error)
+        runs[i].error = error
+      }
+      (failure, refusal) = (error, recorder.refusal)
+    }
+    let hasReceived = await store.read {
+      $0.version.hasReceived(since: before, besides: $0.device)
+    }
+    let hasSent = recorder.shown.map { run.shown?.continues($0) != true }
+    runs[i].schedule.end(
+      outcome, uploading: uploads, refusing: refusal,
+      hasProgressed: hasReceived || hasSent == true, at: time.uptime(),
+      random: time.random)
+    recorder.finish(failure)
+    runs[i].isSyncing = false
+    if let shown = recorder.shown {
+      (runs[i].shown, runs[i].hasAnswered) = (shown, true)
+    }
+    await writeNote(i)
+    await publish()
+  }
+
+  private func writeNote(_ i: Int) async {
+    guard let note = runs[i].unwritten else { return }
+    // A note may be lost. Then the next pass writes it.
+    let isWritten: ()? = try? await store.setNote(
+      runs[i].route.noteName, to: note.encoded())
+    if isWritten != nil { runs[i].written = note }
+  }
+}
