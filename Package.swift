@@ -40,7 +40,9 @@ let package = Package(
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinSQL",
       ]),
-    .target(name: "RejoinSync", dependencies: ["Rejoin", "RejoinStore"]),
+    .target(
+      name: "RejoinSync",
+      dependencies: ["Rejoin", "RejoinFoundation", "RejoinStore"]),
     .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .target(
       name: "_RejoinVerification",

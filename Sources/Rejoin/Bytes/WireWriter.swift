@@ -12,8 +12,8 @@ package struct WireWriter {
     bytes += [WireKind.firstByte, kind.rawValue, WireKind.version]
   }
 
-  /// Starts a section of a message.
-  init() {
+  /// Starts a section of a message, or what precedes one in a stream.
+  package init() {
     bytes = []
     // Enough for the digests of one device.
     bytes.reserveCapacity(32)

@@ -5,7 +5,7 @@ import Rejoin
 /// Messages in a stream of bytes, each after its length as a varint.
 package struct MessageStream: Sendable {
   /// The maximum number of bytes of a message.
-  private static let limit = 40 << 20
+  private static let limit = SyncMessage.exchangeLimit
 
   private var bytes: [UInt8] = []
   private var start = 0
@@ -14,13 +14,9 @@ package struct MessageStream: Sendable {
 
   /// Returns a message after its length.
   package static func framed(_ message: [UInt8]) -> [UInt8] {
-    var (length, bytes) = (message.count, [] as [UInt8])
-    while length >= 0x80 {
-      bytes.append(UInt8(truncatingIfNeeded: length) | 0x80)
-      length >>= 7
-    }
-    bytes.append(UInt8(length))
-    return bytes + message
+    var writer = WireWriter()
+    writer.varint(message.count)
+    return writer.bytes + message
   }
 
   /// Adds a piece of the stream.

@@ -50,7 +50,7 @@ extension SyncMessage {
   static let partLimit = 4 << 20
   /// The maximum number of bytes of a request or an answer, which may have one
   /// record of a hub.
-  private static let exchangeLimit = 40 << 20
+  package static let exchangeLimit = 40 << 20
   /// The maximum number of bytes in the name of a scope.
   static let scopeLimit = 1_024
   private static let objectLimit = 1 << 30

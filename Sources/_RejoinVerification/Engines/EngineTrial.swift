@@ -153,16 +153,7 @@ package final class EngineTrial {
         await device.resume(status.route)
       }
       let own = await device.elements.filter { $0.hasPrefix("\(device.name)-") }
-      // A pass after a save is due two seconds later.
-      await quiesce(device, for: 2_000)
-      while let planned = await device.engine.plannedTime {
-        time.advance(by: max(planned - time.uptime, 0))
-        await quiesce(device)
-      }
-      for name in device.lines.keys {
-        guard let element = device.missing(of: own, at: name) else { continue }
-        throw violation("\(element) of \(device.name) waits for another save")
-      }
+      try await waitForUpload(of: own, from: device)
     }
     for device in devices + devices {
       let before = await device.elements
@@ -180,6 +171,27 @@ package final class EngineTrial {
         throw violation("device \(device.name) differs in \(difference)")
       }
     }
+  }
+
+  /// Waits until the waits of a device ended, and checks that its peers then have
+  /// elements.
+  private func waitForUpload(
+    of elements: Set<String>, from device: TrialDevice
+  ) async throws {
+    // The engine can learn of a save late.
+    for _ in 0..<1_000 {
+      await quiesce(device, for: 2_000)
+      while let planned = await device.engine.plannedTime {
+        time.advance(by: max(planned - time.uptime, 0))
+        await quiesce(device)
+      }
+      let isMissing = device.lines.keys.contains {
+        device.missing(of: elements, at: $0) != nil
+      }
+      if !isMissing { return }
+      try await Task.sleep(for: .milliseconds(2))
+    }
+    throw violation("a save of \(device.name) waits for another save")
   }
 
   /// Lets the passes of a device end.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RejoinSQL
 import RejoinTesting
 import Testing
 import _RejoinVerification
@@ -8,65 +9,294 @@ import _RejoinVerification
 @testable import RejoinStore
 @testable import RejoinSync
 
-@Suite class SyncEngineTests: SyncSuite {
-  @Test func saveIsSyncedAfterTwoSeconds() async throws {
-    let (phone, hub, clock) = (
-      try await store("phone"), try await hub(), ManualTime()
-    )
-    let session = hub.makeSession { _ in }
-    let engine = SyncEngine(
-      phone,
-      routes: [
-        SyncRoute("hub", scope: "s") { await session.answer($0) }
-      ], time: clock.time)
-    var statuses = await engine.sync()
-    #expect(statuses.map(\.isSynced) == [true])
-    await engine.start()
-    try await Task.sleep(for: .milliseconds(50))
-    try await phone.write("Milk")
-    while clock.nextEnd == nil { await Task.yield() }
-    clock.advance(by: 2_000)
-    var version = ReplicaVersion()
-    for _ in 0..<200 where !version.covers(await phone.version) {
-      try await Task.sleep(for: .milliseconds(10))
-      version = try await session.version(of: "s")
-    }
-    #expect(version.covers(await phone.version))
-    await engine.stop()
-    statuses = await engine.sync()
-    #expect(statuses.map(\.unsentSaves) == [0])
+struct Offline: Error {}
+
+/// An engine with one route, in a time that the test advances.
+class EngineSuite: SyncSuite {
+  let clock = ManualTime()
+
+  func engine(
+    _ store: ReplicaStore,
+    asking ask: @escaping @Sendable ([UInt8]) async throws -> [UInt8]
+  ) -> SyncEngine {
+    SyncEngine(
+      store, routes: [SyncRoute("hub", scope: "s", asking: ask)],
+      time: clock.time)
   }
 
-  @Test func statusSurvivesLaunch() async throws {
-    let hub = try await hub()
-    let session = hub.makeSession { _ in }
-    do {
-      let phone = try await store("phone")
-      let engine = SyncEngine(
-        phone,
-        routes: [SyncRoute("hub", scope: "s") { await session.answer($0) }],
-        time: ManualTime().time)
+  func session() async throws -> HubSession {
+    try await hub().makeSession { _ in }
+  }
+
+  /// Waits until a condition holds, and fails the test after some seconds.
+  func wait(until condition: () async throws -> Bool) async throws {
+    for _ in 0..<4_000 {
+      if try await condition() { return }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    Issue.record("the condition does not hold")
+  }
+}
+
+@Suite class SyncEngineTests: EngineSuite {
+  @Test func saveIsSyncedAfterTwoSeconds() async throws {
+    let (phone, session) = (try await store(), try await session())
+    let engine = engine(phone) { await session.answer($0) }
+    await engine.sync()
+    await engine.start()
+    try await phone.write("Milk")
+    try await wait { await engine.plannedTime != nil }
+    #expect(await engine.plannedTime == clock.uptime + 2_000)
+    // Saves in between share the pass.
+    clock.advance(by: 1_999)
+    try await phone.write("Rye")
+    #expect(try await session.version(of: "s") == ReplicaVersion())
+    clock.advance(by: 1)
+    try await wait {
+      try await session.version(of: "s").covers(await phone.version)
+    }
+    await engine.stop()
+  }
+
+  @Test func failureIsTriedAgainWithoutSave() async throws {
+    let (phone, session) = (try await store(), try await session())
+    let failures = Locked(3)
+    let engine = engine(phone) { request in
+      let fails = failures.withLock { count in
+        count -= 1
+        return count >= 0
+      }
+      if fails { throw Offline() }
+      return await session.answer(request)
+    }
+    try await phone.write("Milk")
+    await engine.start()
+    for seconds in [2, 2, 4, 8] as [Int64] {
+      try await wait { await engine.plannedTime != nil }
+      #expect(await engine.plannedTime == clock.uptime + seconds * 1_000)
+      clock.advance(by: seconds * 1_000)
+      try await wait {
+        let (planned, isPassing) = await (engine.plannedTime, engine.isPassing)
+        return !isPassing && planned.map { $0 > self.clock.uptime } ?? true
+      }
+    }
+    #expect(await engine.publish().map(\.isSynced) == [true])
+    #expect(await engine.plannedTime == nil)
+    await engine.stop()
+  }
+
+  @Test func callsShareNextPass() async throws {
+    let (phone, session) = (try await store(), try await session())
+    let (count, clock) = (Locked(0), clock)
+    let engine = engine(phone) { request in
+      count.withLock { $0 += 1 }
+      try await clock.wait(until: clock.uptime + 100)
+      return await session.answer(request)
+    }
+    let first = Task { await engine.sync() }
+    try await wait { count.withLock { $0 } == 1 }
+    // A save during the first pass is not in it.
+    try await phone.write("Milk")
+    let others = (0..<5).map { _ in Task { await engine.sync() } }
+    for i in 0..<3 {
+      try await wait { clock.nextEnd != nil }
+      if i == 0 { #expect(await engine.isPassing) }
+      clock.advance(by: 100)
+    }
+    _ = await first.value
+    for other in others {
+      #expect(await other.value.map(\.isUploaded) == [true])
+    }
+    // One exchange of the first pass, and two of the next one.
+    #expect(count.withLock { $0 } <= 3)
+  }
+
+  @Test func canceledCallerDoesNotCancelOthers() async throws {
+    let (phone, session) = (try await store(), try await session())
+    let (clock, isAsking) = (clock, Locked(false))
+    let engine = engine(phone) { request in
+      isAsking.withLock { $0 = true }
+      try await clock.wait(until: clock.uptime + 100)
+      return await session.answer(request)
+    }
+    let (first, ended) = (Task { await engine.sync() }, Locked(false))
+    try await wait { isAsking.withLock { $0 } }
+    // Both wait for the second pass.
+    let (second, third) = (
+      Task { await engine.sync() },
+      Task {
+        let statuses = await engine.sync()
+        ended.withLock { $0 = true }
+        return statuses
+      }
+    )
+    for _ in 0..<100 { await Task.yield() }
+    second.cancel()
+    try await wait {
+      clock.advance(by: 100)
+      return ended.withLock { $0 }
+    }
+    #expect(await third.value.first?.error == nil)
+    // Without another caller, the pass ends early.
+    isAsking.withLock { $0 = false }
+    let last = Task { await engine.sync() }
+    try await wait { isAsking.withLock { $0 } }
+    last.cancel()
+    #expect(await last.value.map(\.state) == [.idle])
+    _ = await (first.value, second.value)
+  }
+
+  @Test func decisionWaitsForApp() async throws {
+    let (phone, session) = (try await store(), try await session())
+    let (isGone, count) = (Locked(true), Locked(0))
+    let engine = engine(phone) { request in
+      count.withLock { $0 += 1 }
+      if isGone.withLock({ $0 }) { throw SyncRefusal.gone }
+      return await session.answer(request)
+    }
+    #expect(await engine.sync().map(\.state) == [.needsDecision])
+    await engine.start()
+    try await phone.write("Milk")
+    #expect(await engine.sync().map(\.state) == [.needsDecision])
+    #expect(count.withLock { $0 } == 1)
+    isGone.withLock { $0 = false }
+    await engine.resume("hub")
+    #expect(await engine.sync().map(\.isSynced) == [true])
+    await engine.stop()
+  }
+
+  @Test func eventsShowWhatMoved() async throws {
+    let (phone, tablet) = (try await store("phone"), try await store("tablet"))
+    let session = try await session()
+    try await phone.fill(3)
+    try await tablet.sync(scope: "s") { await session.answer($0) }
+    try await tablet.write("Rye", to: "tablet")
+    try await tablet.sync(scope: "s") { await session.answer($0) }
+    let engine = engine(phone) { await session.answer($0) }
+    var events = engine.events.makeAsyncIterator()
+    await engine.sync()
+    var seen: [String] = []
+    for _ in 0..<6 {
+      guard let event = await events.next() else { break }
+      seen.append("\(event.kind) \(event.end == nil) \(event.records > 0)")
+      if event.end != nil, event.kind == .export {
+        #expect(event.records >= 3 && event.bytes > 100)
+      }
+    }
+    #expect(seen.first == "setup true false")
+    #expect(seen.filter { $0.hasPrefix("setup") }.count == 2)
+    #expect(seen.filter { $0.hasPrefix("export") }.count == 2)
+    #expect(seen.filter { $0.hasPrefix("import") }.count == 2)
+    // An idle pass has no event.
+    await engine.sync()
+    try await phone.write("last", to: "last")
+    await engine.sync()
+    #expect(await events.next()?.kind == .export)
+  }
+
+  @Test func closedStoreStopsEngine() async throws {
+    for deletes in [false, true] {
+      let (phone, session) = (try await store(), try await session())
+      let engine = engine(phone) { await session.answer($0) }
       try await phone.write("Milk")
       await engine.sync()
-      for i in 0..<3 { try await phone.write("offline", to: "\(i)") }
-      try await phone.close()
+      await engine.start()
+      if deletes {
+        try await phone.deleteScope()
+      } else {
+        try await phone.close()
+      }
+      try await wait {
+        await engine.publish().map(\.state) == [.stopped]
+      }
+      #expect(await engine.plannedTime == nil)
+      #expect(await engine.sync().map(\.state) == [.stopped])
     }
-    let phone = try await store("phone")
-    struct Offline: Error {}
-    let clock = ManualTime()
-    let engine = SyncEngine(
-      phone, routes: [SyncRoute("hub", scope: "s") { _ in throw Offline() }],
-      time: clock.time)
-    var first = engine.statuses.makeAsyncIterator()
-    let launched = await first.next()
-    #expect(launched?.map(\.unsentSaves) == [3])
-    let statuses = await engine.sync()
-    #expect(statuses.map(\.unsentSaves) == [3])
-    #expect(statuses.first?.error is Offline)
-    if case .waiting(let until)? = statuses.first?.state {
-      #expect(until == clock.now + 2_000)
-    } else {
-      Issue.record("\(statuses)")
+  }
+
+  @Test func stoppedEngineSyncsNothing() async throws {
+    let (phone, session) = (try await store(), try await session())
+    let engine = engine(phone) { await session.answer($0) }
+    try await phone.write("Milk")
+    await engine.stop()
+    #expect(await engine.sync().map(\.state) == [.stopped])
+    #expect(try await session.version(of: "s") == ReplicaVersion())
+    // Another engine can have the store, and the first one starts after it.
+    let other = SyncEngine(phone, routes: [])
+    await other.stop()
+    await engine.start()
+    #expect(await engine.sync().map(\.isSynced) == [true])
+    await engine.stop()
+  }
+
+  @Test func lineThatIsCutCarriesLoad() async throws {
+    let (phone, session) = (try await store(), try await session())
+    for first in stride(from: 0, to: 100_000, by: 20_000) {
+      try await phone.save { transaction in
+        for i in first..<(first + 20_000) {
+          transaction[Item.self, "\(i)"].title = "title"
+        }
+      }
+    }
+    let (sent, total) = (Locked(0), Locked(0))
+    let engine = engine(phone) { request in
+      // The line is cut after each 100 kB, in the middle of a message.
+      total.withLock { $0 += request.count }
+      let isCut = sent.withLock { count in
+        count += request.count
+        defer { if count > 100_000 { count = 0 } }
+        return count > 100_000
+      }
+      if isCut { throw Offline() }
+      return await session.answer(request)
+    }
+    var passes = 0
+    while await engine.sync().first?.isUploaded != true, passes < 1_000 {
+      clock.advance(by: 300_000)
+      passes += 1
+    }
+    let version = try await session.version(of: "s")
+    #expect(version.covers(await phone.version))
+    let bytes = try #require(await phone.delta(since: ReplicaVersion()))
+      .encoded().count
+    #expect(total.withLock { $0 } < 4 * bytes, "\(passes) passes of \(bytes)")
+  }
+
+  @Test func waitingEngineSetsNoTimer() async throws {
+    let phone = try await store()
+    let engine = engine(phone) { _ in throw Offline() }
+    await engine.start()
+    await engine.sync()
+    try await wait { self.clock.nextEnd != nil }
+    try await wait { await !engine.isPassing }
+    let count = clock.waitCount
+    for _ in 0..<10 { clock.advance(by: 100) }
+    try await Task.sleep(for: .milliseconds(20))
+    #expect(clock.waitCount == count)
+    await engine.stop()
+  }
+
+  @Test func mistakesAreReported() async {
+    await #expect(processExitsWith: .failure) {
+      let store = try await ReplicaStore.inMemory(schema: [Item.self])
+      let first = SyncEngine(store, routes: [])
+      _ = SyncEngine(store, routes: [])
+      await first.stop()
+    }
+    await #expect(processExitsWith: .failure) {
+      let store = try await ReplicaStore.inMemory(schema: [Item.self])
+      let route = SyncRoute("hub", scope: "s") { $0 }
+      _ = SyncEngine(store, routes: [route, route])
+    }
+    await #expect(processExitsWith: .failure) {
+      let store = try await ReplicaStore.inMemory(schema: [Item.self])
+      await SyncEngine(store, routes: []).resume("hub")
+    }
+    // A released engine frees its store.
+    await #expect(processExitsWith: .success) {
+      let store = try await ReplicaStore.inMemory(schema: [Item.self])
+      _ = SyncEngine(store, routes: [])
+      _ = SyncEngine(store, routes: [])
     }
   }
 }

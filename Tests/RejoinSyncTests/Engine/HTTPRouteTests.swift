@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import Testing
+
+@testable import RejoinStore
+@testable import RejoinSync
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite(.serialized) class HTTPRouteTests: SyncSuite {
+  private func server(
+    answer:
+      @escaping @Sendable (TestServer.Request) async ->
+      TestServer.Response
+  ) throws -> TestServer {
+    let server = try TestServer(answer: answer)
+    servers.append(server)
+    return server
+  }
+
+  private var servers: [TestServer] = []
+
+  deinit { for server in servers { server.stop() } }
+
+  /// Sends a request over a route to a server.
+  private func ask(
+    _ response: TestServer.Response, _ request: [UInt8] = [1]
+  ) async throws -> [UInt8] {
+    let server = try server { _ in response }
+    return try await SyncRoute.http("hub", scope: "s", url: server.url)
+      .ask(request)
+  }
+
+  @Test func statusesBecomeErrors() async throws {
+    let refusals: [(Int, [String], SyncRefusal)] = [
+      (401, [], .denied), (403, [], .denied), (410, [], .gone),
+      (413, [], .tooLarge), (429, ["Retry-After: 7"], .busy(seconds: 7)),
+      (503, ["Retry-After: 60"], .busy(seconds: 60)),
+      (503, [], .busy(seconds: 0)),
+      (503, ["Retry-After: x"], .busy(seconds: 0)),
+    ]
+    for (status, headers, refusal) in refusals {
+      await #expect(throws: refusal, "\(status)") {
+        try await self.ask(.init(status, headers: headers))
+      }
+    }
+    for status in [201, 204, 400, 404, 405, 500, 502, 504] {
+      await #expect(throws: HTTPRouteError.status(status)) {
+        try await self.ask(.init(status))
+      }
+    }
+  }
+
+  @Test func bodyIsAnswer() async throws {
+    for size in [0, 1, 256 << 10, 32 << 20] {
+      let body = [UInt8](repeating: 7, count: size)
+      let server = try server { .init(200, $0.body) }
+      let route = SyncRoute.http("hub", scope: "s", url: server.url) {
+        $0.setValue("Bearer x", forHTTPHeaderField: "Authorization")
+      }
+      #expect(try await route.ask(body) == body)
+      let request = try #require(server.requests.first)
+      #expect(request.head.hasPrefix("POST /sync HTTP/1.1"))
+      #expect(request.head.contains("Authorization: Bearer x"))
+      #expect(request.body == body)
+    }
+  }
+
+  @Test func tooLargeBodyThrows() async throws {
+    let length = SyncMessage.exchangeLimit + 1
+    let body = [UInt8](repeating: 0, count: length)
+    await #expect(throws: HTTPRouteError.tooLarge) {
+      try await self.ask(.init(200, body))
+    }
+    // Without a length, the body lasts until the connection ends.
+    var endless = TestServer.Response(200)
+    endless.bytes = Array("HTTP/1.1 200 OK\r\n\r\n".utf8) + body + body
+    await #expect(throws: HTTPRouteError.tooLarge) {
+      try await self.ask(endless)
+    }
+  }
+
+  @Test func brokenResponsesThrow() async throws {
+    var cut = TestServer.Response(200, [1, 2, 3], length: 1_000)
+    cut.closes = true
+    var silent = cut
+    silent.bytes = []
+    for response in [cut, silent] {
+      await #expect(throws: URLError.self) { try await self.ask(response) }
+    }
+  }
+
+  @Test func redirectIsNotFollowed() async throws {
+    let target = try server { .init(200, $0.body) }
+    for status in [301, 302, 303, 307, 308] {
+      let location = "Location: \(target.url)"
+      await #expect(throws: (any Error).self) {
+        try await self.ask(.init(status, headers: [location]))
+      }
+    }
+    #expect(target.requests.isEmpty)
+  }
+
+  @Test func preparationErrorIsErrorOfRoute() async throws {
+    struct Expired: Error {}
+    let server = try server { .init(200, $0.body) }
+    let route = SyncRoute.http("hub", scope: "s", url: server.url) { _ in
+      throw Expired()
+    }
+    await #expect(throws: Expired.self) { try await route.ask([1]) }
+    #expect(server.requests.isEmpty)
+  }
+
+  /// A page of HTML and an echo are damaged answers, after which the engine waits.
+  @Test func wrongBodiesAreDamaged() async throws {
+    let page = Array("<html>Log in</html>".utf8)
+    for answer in [page, nil] {
+      let server = try server { .init(200, answer ?? $0.body) }
+      let engine = SyncEngine(
+        try await store(),
+        routes: [.http("hub", scope: "s", url: server.url)])
+      let status = try #require(await engine.sync().first)
+      #expect(status.error is WireError)
+      guard case .waiting = status.state else {
+        Issue.record("\(status)")
+        continue
+      }
+    }
+  }
+
+  @Test func serverThatNeverAnswersIsLeft() async throws {
+    let server = try server { _ in
+      try? await Task.sleep(for: .seconds(600))
+      return .init(200)
+    }
+    let slow = SyncRoute.http("hub", scope: "s", url: server.url) {
+      $0.timeoutInterval = 1
+    }
+    await #expect(throws: URLError.self) { try await slow.ask([1]) }
+    // Stopping the engine cancels the request.
+    let engine = SyncEngine(
+      try await store(), routes: [.http("hub", scope: "s", url: server.url)])
+    let call = Task { await engine.sync() }
+    while server.requests.count < 2 {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    await engine.stop()
+    #expect(await call.value.map(\.state) == [.stopped])
+  }
+
+  @Test func devicesSyncThroughServer() async throws {
+    let session = try await hub().makeSession { _ in }
+    let server = try server { .init(200, await session.answer($0.body)) }
+    let (phone, tablet) = (try await store("phone"), try await store("tablet"))
+    try await phone.fill(3_000)
+    for store in [phone, tablet] {
+      let engine = SyncEngine(
+        store, routes: [.http("hub", scope: "s", url: server.url)])
+      let status = try #require(await engine.sync().first)
+      #expect(status.isSynced, "\(status)")
+    }
+    #expect(await tablet.titles.count == 3_000)
+  }
+}
