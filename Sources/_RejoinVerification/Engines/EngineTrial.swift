@@ -216,6 +216,7 @@ package struct TrialFault: Error, CustomStringConvertible {
 /// A note with elements.
 package struct TrialNote: Entity {
   let elements = set("elements", of: String.self)
+  let saves = counter("saves")
 
   package init() {}
 }
