@@ -128,7 +128,7 @@ let package = Package(
     .testTarget(
       name: "RejoinCommandTests",
       dependencies: [
-        "Rejoin", "RejoinComparison", "RejoinSQL", "RejoinStore",
+        "Rejoin", "RejoinComparison", "RejoinSQL", "RejoinStore", "RejoinSync",
         "RejoinTesting", "_RejoinVerification", "RejoinCommand",
       ],
       resources: [.copy("Scripts")]),

@@ -7,7 +7,7 @@ enum Commands {
 
   static let all = [
     CompareCommand.command, ReplayCommand.command, InspectCommand.command,
-    StoreCommand.command,
+    StoreCommand.command, SyncCommand.command, ServeCommand.command,
   ]
 
   /// The text that `rejoin --help` prints.

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinStore
+import RejoinSync
+import RejoinTesting
+
+/// `rejoin sync` syncs a store with a hub or another store.
+struct SyncCommand {
+  static let command = Command(
+    name: "sync",
+    purpose: "sync a store on SQLite once with a peer",
+    usage: "FILE ROUTE [--scope NAME] [--as NAME]",
+    discussion: """
+      FILE is the file of a store. ROUTE is a URL that answers requests in a POST,
+      or a command that answers them on standard output, each after its length, such
+      as `rejoin serve --stdio`. The command prints what it sent and received. The
+      exit code is 0 if the peer has every save of the store, and the store has
+      those of the peer.
+
+      Quit the app that uses the store first: a scope has one writer, and the saves
+      of a running app would fail. The file with the restore token must be next to
+      the store, as by default.
+      """,
+    sections: [
+      .init(
+        title: "OPTIONS",
+        options: [
+          .init("scope", "NAME", "scope of the store (default: main)"),
+          .init(
+            "as", "NAME",
+            "name of the scope at the peer (default: that of the store)"),
+        ])
+    ],
+    examples: [
+      "sync notes.sqlite http://127.0.0.1:8080/ --as list-17",
+      "sync notes.sqlite 'ssh host rejoin serve --stdio hub.sqlite'",
+    ],
+    run: { try await SyncCommand($0).run() })
+
+  private let file: String
+  private let peer: String
+  private let scope: String
+  private let peerScope: String
+
+  /// Reads the arguments of `sync`.
+  init(_ arguments: Arguments) throws(CommandError) {
+    guard arguments.operands.count == 2 else {
+      throw .usage("sync needs a FILE and a ROUTE; see `rejoin sync --help`")
+    }
+    (file, peer) = (arguments.operands[0], arguments.operands[1])
+    scope = arguments.value("scope") ?? "main"
+    peerScope = arguments.value("as") ?? scope
+    for name in [scope, peerScope] where !(1...1_024 ~= name.utf8.count) {
+      throw .usage(
+        "a scope needs a name of 1 to 1,024 bytes, not \(name.utf8.count)")
+    }
+  }
+
+  /// Syncs the store, and prints what was exchanged.
+  func run() async throws {
+    try await checkStore()
+    let url = try url()
+    let child = url == nil ? try await ProcessRoute(peer) : nil
+    do {
+      let route: SyncRoute =
+        if let url {
+          .http(routeName, scope: peerScope, url: url)
+        } else {
+          SyncRoute(routeName, scope: peerScope) { request in
+            guard let child else { return [] }
+            return try await child.ask(request)
+          }
+        }
+      try await sync(over: route)
+    } catch {
+      await child?.close()
+      throw error
+    }
+    await child?.close()
+  }
+
+  /// Checks that the store exists.
+  ///
+  /// Opening would create a missing scope. Without its token, the store would take a
+  /// new device ID, as a restored backup does.
+  private func checkStore() async throws {
+    var status = stat()
+    guard stat(file, &status) == 0 else {
+      throw CommandError.failed(
+        "\(file) cannot be read: \(Files.reason(errno)); name the file of a store"
+      )
+    }
+    let scopes: [String]
+    let token: [UInt8]?
+    do {
+      scopes = try await ReplicaStore.scopes(at: file)
+      token = try TokenFile(beside: file, scope: scope).load()
+    } catch { throw CommandError.failed("\(file): \(error)") }
+    if !scopes.contains(scope) {
+      let names = scopes.map { "\"\($0)\"" }.joined(separator: ", ")
+      throw CommandError.failed(
+        "\(file) has no scope \"\(scope)\" of a store; "
+          + (scopes.isEmpty ? "name a store" : "name one of \(names)"))
+    }
+    if token == nil {
+      throw CommandError.failed(
+        "the restore token of the scope \"\(scope)\" is not next to \(file); "
+          + "sync the store in its app")
+    }
+  }
+
+  /// The URL of the peer, or `nil` if the peer is a command.
+  private func url() throws(CommandError) -> URL? {
+    let start = peer.lowercased()
+    if !["http://", "https://"].contains(where: start.hasPrefix) { return nil }
+    guard let url = URL(string: peer), url.host() != nil else {
+      throw .usage("\"\(peer)\" is not a URL; write http://HOST:PORT/")
+    }
+    return url
+  }
+
+  /// The name under which the store keeps what the peer showed.
+  ///
+  /// It does not contain the peer, which can have a password.
+  private var routeName: String {
+    var digest = Digest()
+    for text in [peer, peerScope] { digest.add(text) }
+    return "rejoin sync \(String(digest.value, radix: 16))"
+  }
+
+  private func sync(over route: SyncRoute) async throws {
+    let store: ReplicaStore
+    do {
+      // Without a schema, the store keeps every entity and every field.
+      store = try await ReplicaStore(at: file, scope: scope, schema: [])
+    } catch { throw CommandError.failed("\(file): \(error)") }
+    let engine = SyncEngine(store, routes: [route])
+    let events = engine.events
+    let status = await engine.sync()[0]
+    await engine.stop()
+    let moved = Task {
+      var moved: [SyncEvent.Kind: SyncEvent] = [:]
+      for await event in events where event.end != nil {
+        moved[event.kind] = event
+      }
+      return moved
+    }
+    // The stream still returns the events that it has.
+    moved.cancel()
+    Terminal.write(summary(of: status, await moved.value))
+    do { try await store.close() } catch {
+      throw CommandError.failed("\(file): \(error)")
+    }
+    if let failure = failure(of: status) { throw failure }
+  }
+
+  private func summary(
+    of status: SyncStatus, _ moved: [SyncEvent.Kind: SyncEvent]
+  ) -> String {
+    func text(_ kind: SyncEvent.Kind) -> String {
+      guard let event = moved[kind] else { return "none" }
+      return "\(event.records.counted("record")) in "
+        + event.bytes.counted("byte")
+    }
+    let unsent =
+      status.isUploaded ? "none" : status.unsentSaves.counted("save")
+    return """
+      sent:      \(text(.export))
+      received:  \(text(.import))
+      unsent:    \(unsent)
+      synced:    \(status.isSynced ? "yes" : "no")
+
+      """
+  }
+
+  /// Returns why the store is not synced, or `nil`.
+  private func failure(of status: SyncStatus) -> CommandError? {
+    switch status.error ?? status.uploadRefusal {
+    case let error as CommandError: return error
+    case let error as HTTPRouteError: return .failed("\(peer): \(error)")
+    case let error as SyncRefusal: return .failed("\(peer): \(error)")
+    case let error as StoreError: return .failed("\(file): \(error)")
+    case let error as WireError:
+      return .failed(
+        "\"\(peer)\" sent bytes that are not an answer (\(error)); check the "
+          + "address, and that it runs `rejoin serve`")
+    case let error?:
+      return .failed(
+        "\(peer) cannot be reached (\(error.localizedDescription)); check the "
+          + "address, and that the server runs")
+    case nil:
+      if status.isUploaded { return nil }
+      return .failed(
+        "\(status.unsentSaves.counted("save")) not sent; run the command again")
+    }
+  }
+}

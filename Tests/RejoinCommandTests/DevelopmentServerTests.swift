@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinSQL
+import RejoinStore
+import RejoinSync
+import RejoinTesting
+import Testing
+
+/// `rejoin serve --port`, with real connections.
+@Suite struct DevelopmentServerTests {
+  private struct Note: Entity {
+    let title = register("title", of: String.self)
+  }
+
+  private let folder: Folder
+  private let server: RunningServer
+
+  init() throws {
+    folder = try Folder()
+    server = try RunningServer(in: folder)
+  }
+
+  private static let host = "Host: 127.0.0.1\r\n"
+
+  private func client() throws -> Client { try #require(Client(server.port)) }
+
+  /// Returns the bytes of a valid request with a body.
+  private func post(_ body: [UInt8]) -> [UInt8] {
+    "POST / HTTP/1.1\r\n\(Self.host)Content-Length: \(body.count)\r\n\r\n".utf8
+      + body
+  }
+
+  /// Returns a request of a sync, with the saves of a store.
+  private func syncRequest(titles: [String]) async throws -> [UInt8] {
+    let store = try await ReplicaStore.inMemory(schema: [Note.self])
+    for title in titles {
+      try await store.save { $0[Note.self, title].title = title }
+    }
+    let first = Locked<[UInt8]>([])
+    _ = try? await store.sync(scope: "notes", assuming: ReplicaVersion()) {
+      request in
+      first.withLock { $0 = request }
+      throw CancellationError()
+    }
+    return first.withLock { $0 }
+  }
+
+  private func expectAnswer(
+    _ response: Response, hasVersion: Bool = true,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(response.status == 200, sourceLocation: sourceLocation)
+    #expect(response.isEnded, sourceLocation: sourceLocation)
+    let answer = try SyncMessage(decoding: try #require(response.body))
+    #expect(
+      (answer.version != nil) == hasVersion, sourceLocation: sourceLocation)
+  }
+
+  private static let refused: [(String, Int)] = [
+    // No length.
+    ("POST / HTTP/1.1\r\n\(host)\r\n", 411),
+    ("POST / HTTP/1.0\r\n\(host)\r\n", 411),
+    // Two lengths, and invalid ones.
+    (length("1\r\nContent-Length: 1"), 400),
+    (length("1\r\ncontent-length: 2"), 400), (length("1, 1"), 400),
+    (length(""), 400), (length("+1"), 400), (length("-1"), 400),
+    (length("0x1"), 400), (length("1.0"), 400), (length("1 1"), 400),
+    (length("9223372036854775808"), 400),
+    (length("99999999999999999999999999"), 400), (length("١"), 400),
+    // Lengths above the limit.
+    (length("9223372036854775807"), 413), (length("41943041"), 413),
+    // Bodies with an encoding.
+    (field("Transfer-Encoding: chunked") + "1\r\nx\r\n0\r\n\r\n", 501),
+    (field("transfer-encoding: identity"), 501),
+    (field("Transfer-Encoding:\tgzip, chunked"), 501),
+    ("POST / HTTP/1.1\r\n\(host)Transfer-Encoding: chunked\r\n\r\n0\r\n", 501),
+    (field("Expect: 100-continue"), 417),
+    // Other methods.
+    ("GET / HTTP/1.1\r\n\(host)\r\n", 405),
+    ("PUT / HTTP/1.1\r\n\(host)Content-Length: 1\r\n\r\nx", 405),
+    ("OPTIONS / HTTP/1.1\r\n\(host)Origin: http://a.example\r\n\r\n", 405),
+    ("post / HTTP/1.1\r\n\(host)Content-Length: 1\r\n\r\nx", 405),
+    // A web page.
+    (field("Origin: http://a.example"), 403), (field("origin: null"), 403),
+    (field("Origin:"), 403),
+    ("POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\nx", 403),
+    (to("a.example"), 403), (to("127.0.0.1.a.example"), 403), (to(""), 403),
+    (to("localhost:"), 403), (to("localhost:80x"), 403), (to("[::1]"), 403),
+    (to("a.example@127.0.0.1"), 403), (to("127.0.0.1, a.example"), 403),
+    (to("localhost\r\nHost: localhost"), 403), (to("127.0.0.10"), 403),
+    // Malformed lines.
+    ("POST\r\n\r\n", 400), ("POST /\r\n\r\n", 400), ("\r\n\r\n", 400),
+    ("POST  / HTTP/1.1\r\n\r\n", 400), ("POST / HTTP/2.0\r\n\r\n", 400),
+    ("POST / HTTP/1.1 x\r\n\r\n", 400), ("POST x HTTP/1.1\r\n\r\n", 400),
+    ("POST http://127.0.0.1/ HTTP/1.1\r\n\r\n", 400),
+    ("POST / http/1.1\r\n\r\n", 400), ("/ POST HTTP/1.1\r\n\r\n", 400),
+    ("\u{16}\u{3}\u{1}\r\n\r\n", 400), ("POST /\0 HTTP/1.1\r\n\r\n", 400),
+    (field("Name"), 400), (field("Name : 1"), 400), (field(": 1"), 400),
+    (field("A: 1\r\n folded"), 400), (field("A: 1\nOrigin: b"), 400),
+    (field("A: 1\rOrigin: b"), 400), (field("Ä: 1"), 400),
+  ]
+
+  @Test(arguments: refused)
+  func refusesRequest(text: String, status: Int) throws {
+    let response = try client().send(text.utf8).response()
+    #expect(response.status == status)
+    #expect(response.isEnded && response.body == [])
+  }
+
+  private static func length(_ text: String) -> String {
+    "POST / HTTP/1.1\r\n\(host)Content-Length: \(text)\r\n\r\nx"
+  }
+
+  private static func field(_ text: String) -> String {
+    "POST / HTTP/1.1\r\n\(host)Content-Length: 1\r\n\(text)\r\n\r\nx"
+  }
+
+  private static func to(_ host: String) -> String {
+    "POST / HTTP/1.1\r\nContent-Length: 1\r\nHost: \(host)\r\n\r\nx"
+  }
+
+  @Test(arguments: [
+    to("LocalHost"), to("localhost:65535"), to("127.0.0.1:1"),
+    "POST /any/path?x=y HTTP/1.0\r\n\(host)CONTENT-LENGTH:\t01 \r\nA:\r\n\r\nx",
+  ])
+  func answersOtherForms(text: String) throws {
+    let response = try client().send(text.utf8).response()
+    try expectAnswer(response, hasVersion: false)
+  }
+
+  /// The client reads the status although the server did not read everything.
+  @Test func refusesHeadOfMegabyte() throws {
+    let text =
+      "POST / HTTP/1.1\r\n\(Self.host)"
+      + String(
+        repeating: "Name: \(String(repeating: "x", count: 90))\r\n",
+        count: 10_000)
+    #expect(text.utf8.count > 950_000)
+    #expect(try client().send(text.utf8).response().status == 431)
+    let line = "POST /" + String(repeating: "x", count: 1 << 20)
+    #expect(try client().send(line.utf8).response().status == 431)
+  }
+
+  @Test func refusesBodyAboveLimitThatArrives() throws {
+    let body = [UInt8](repeating: 0, count: (40 << 20) + 1)
+    #expect(try client().send(post(body)).response().status == 413)
+  }
+
+  @Test func answersRequestInSingleBytes() async throws {
+    let request = post(try await syncRequest(titles: ["Milk"]))
+    let client = try client()
+    for byte in request { client.send([byte]) }
+    try expectAnswer(client.response())
+  }
+
+  @Test(arguments: [0, 1, 30 << 20, 40 << 20])
+  func answersBody(size: Int) throws {
+    let body = [UInt8](repeating: 1, count: size)
+    try expectAnswer(client().send(post(body)).response(), hasVersion: false)
+  }
+
+  @Test func ignoresBytesAfterBody() async throws {
+    let request = post(try await syncRequest(titles: ["Milk"]))
+    try expectAnswer(client().send(request + request).response())
+  }
+
+  @Test(arguments: ["", "POST / HT", length("2")])
+  func closesIncompleteRequest(text: String) throws {
+    let response = try client().send(text.utf8).response()
+    #expect(response.bytes.isEmpty && response.isEnded)
+  }
+
+  /// The oldest silent connections make room for new ones.
+  @Test func answersDespiteThousandSilentConnections() async throws {
+    var limit = rlimit()
+    // The type of the constant differs between systems.
+    #if canImport(Glibc)
+      let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+      let files = RLIMIT_NOFILE
+    #endif
+    getrlimit(files, &limit)
+    limit.rlim_cur = min(limit.rlim_max, 4_096)
+    setrlimit(files, &limit)
+    let request = post(try await syncRequest(titles: ["Milk"]))
+    let silent = try (0..<1_000).map { _ in try client() }
+    for _ in 0..<3 { try expectAnswer(client().send(request).response()) }
+    // All but the newest are closed, without a response.
+    for client in silent.prefix(900) {
+      #expect(client.response().bytes.isEmpty)
+    }
+  }
+
+  /// A new connection does not end an answer that others wait for.
+  @Test func refusesConnectionWhileAllAreAnswered() async throws {
+    let request = post(try await syncRequest(titles: ["Milk"]))
+    let path = folder.url.appending(path: "hub.sqlite").path
+    let lock = try SQLiteConnection(opening: path)
+    var statuses: Set<Int?> = []
+    // The hub gives up after ten seconds, which can be too short for 64 requests.
+    for _ in 0..<10 where !statuses.contains(503) {
+      try lock.run("BEGIN IMMEDIATE")
+      let waiting = try (0..<64).map { _ in try client().send(request) }
+      for _ in 0..<8 where !statuses.contains(503) {
+        statuses.insert(try client().send(request).response().status)
+      }
+      try lock.run("ROLLBACK")
+      for client in waiting {
+        let response = client.response()
+        #expect(response.status == 200 || response.status == 503)
+      }
+    }
+    #expect(statuses.contains(503))
+    try expectAnswer(client().send(request).response())
+  }
+
+  @Test func listensOnLoopbackAddressOnly() {
+    #expect(Client(server.port, at: "127.0.0.2") == nil)
+  }
+
+  @Test func portInUseFails() throws {
+    let printed = try rejoin(
+      "serve", folder.url.appending(path: "other.sqlite").path,
+      "--port=\(server.port)")
+    #expect(printed.code == 1)
+    #expect(
+      printed.text == "rejoin: port \(server.port): Address already in use; "
+        + "use another one\n")
+  }
+}
