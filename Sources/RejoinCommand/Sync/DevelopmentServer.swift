@@ -7,19 +7,14 @@ import Rejoin
 ///
 /// Each connection has a thread, and ends after one response.
 final class DevelopmentServer: Sendable {
-  private static let connectionLimit = 64
-
   /// The port, which the system chose if it was 0.
   let port: UInt16
   private let listener: Int32
   private let answer: @Sendable ([UInt8]) async -> [UInt8]
-  /// The connections in the order of their acceptance, and whether a request is
-  /// being answered.
+  /// Up to 64 connections in the order of their acceptance, and whether each has
+  /// a request that is being answered.
   private let connections = Locked<[(file: Int32, isAnswering: Bool)]>([])
 
-  /// Listens on a port.
-  ///
-  /// - Throws: `CommandError` if the port cannot be used.
   init(
     port: UInt16, answer: @escaping @Sendable ([UInt8]) async -> [UInt8]
   ) throws(CommandError) {
@@ -56,10 +51,9 @@ final class DevelopmentServer: Sendable {
     _ = fcntl(file, F_SETFD, FD_CLOEXEC)
     _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) | O_NONBLOCK)
     let isFull = connections.withLock { connections in
-      if connections.count >= DevelopmentServer.connectionLimit {
+      if connections.count >= 64 {
         let oldest = connections.firstIndex { !$0.isAnswering }
         guard let oldest else { return true }
-        // The thread of the connection then closes it.
         shutdown(connections.remove(at: oldest).file, Int32(SHUT_RDWR))
       }
       connections.append((file, false))
@@ -67,13 +61,12 @@ final class DevelopmentServer: Sendable {
     }
     if isFull {
       send("503 Service Unavailable", [], to: file)
+      return _ = close(file)
+    }
+    Thread.detachNewThread { [self] in
+      serve(file)
+      connections.withLock { $0.removeAll { $0.file == file } }
       close(file)
-    } else {
-      Thread.detachNewThread { [self] in
-        serve(file)
-        connections.withLock { $0.removeAll { $0.file == file } }
-        close(file)
-      }
     }
   }
 
@@ -109,15 +102,15 @@ final class DevelopmentServer: Sendable {
   /// Returns the body of a request, or `nil` if it does not arrive in time.
   private func request(on file: Int32) throws(HTTPRefusal) -> [UInt8]? {
     let end = ContinuousClock.now + .seconds(10)
-    var (bytes, head) = ([] as [UInt8], nil as HTTPHead?)
-    while true {
-      if head == nil { head = try HTTPHead(startOf: bytes) }
-      let rest = head.map { $0.body.upperBound - bytes.count } ?? 1 << 14
-      if let body = head?.body, rest <= 0 { return Array(bytes[body]) }
-      guard let piece = receive(min(rest, 1 << 18), from: file, until: end)
-      else { return nil }
+    var (bytes, head, rest) = ([] as [UInt8], nil as HTTPHead?, 1 << 14)
+    while let piece = receive(min(rest, 1 << 18), from: file, until: end) {
       bytes += piece
+      if head == nil { head = try HTTPHead(startOf: bytes) }
+      guard let body = head?.body else { continue }
+      rest = body.upperBound - bytes.count
+      if rest <= 0 { return Array(bytes[body]) }
     }
+    return nil
   }
 
   private func receive(

@@ -75,7 +75,10 @@ final class MessagePipe: @unchecked Sendable {
           try stream.finish()
           return message
         }
-        if try fill() == 0 { return nil }
+        if try fill() == 0 {
+          try stream.finish()
+          return nil
+        }
       }
     }
   }

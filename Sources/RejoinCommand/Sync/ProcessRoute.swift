@@ -46,8 +46,8 @@ final class ProcessRoute: @unchecked Sendable {
         signal(SIGTERM)
       }
       if let answer { return answer }
-    } catch let error as WireError {
-      reason = "wrote bytes that are not an answer (\(error))"
+    } catch is WireError {
+      reason = "wrote bytes that are not an answer"
     } catch { reason = "cannot be reached (\(error.localizedDescription))" }
     try Task.checkCancellation()
     throw await failure(reason)
@@ -92,16 +92,14 @@ final class ProcessRoute: @unchecked Sendable {
 }
 
 extension Process {
-  /// Starts the process with the signals of a new process.
+  /// Starts the process, which can then be terminated.
   ///
-  /// It inherits those of this thread, which are blocked if a thread of the
-  /// concurrency pool created it. The process could then not be terminated.
+  /// It inherits the blocked signals of this thread. If a thread of the concurrency
+  /// pool created this one, these are all.
   fileprivate func runWithSignals() throws {
     var none = sigset_t()
     sigemptyset(&none)
     pthread_sigmask(SIG_SETMASK, &none, nil)
-    Foundation.signal(SIGPIPE, SIG_DFL)
-    defer { Foundation.signal(SIGPIPE, SIG_IGN) }
     try run()
   }
 }

@@ -41,6 +41,8 @@ struct SyncCommand {
 
   private let file: String
   private let peer: String
+  /// The URL of the peer, or `nil` if the peer is a command.
+  private let url: URL?
   private let scope: String
   private let peerScope: String
 
@@ -50,6 +52,12 @@ struct SyncCommand {
       throw .usage("sync needs a FILE and a ROUTE; see `rejoin sync --help`")
     }
     (file, peer) = (arguments.operands[0], arguments.operands[1])
+    let start = arguments.operands[1].lowercased()
+    let isURL = ["http://", "https://"].contains(where: start.hasPrefix)
+    url = isURL ? URL(string: peer) : nil
+    if isURL, (url?.host() ?? "").isEmpty {
+      throw .usage("\"\(peer)\" is not a URL; write http://HOST:PORT/")
+    }
     scope = arguments.value("scope") ?? "main"
     peerScope = arguments.value("as") ?? scope
     for name in [scope, peerScope] where !(1...1_024 ~= name.utf8.count) {
@@ -61,7 +69,6 @@ struct SyncCommand {
   /// Syncs the store, and prints what was exchanged.
   func run() async throws {
     try await checkStore()
-    let url = try url()
     let child = url == nil ? try await ProcessRoute(peer) : nil
     do {
       let route: SyncRoute =
@@ -109,16 +116,6 @@ struct SyncCommand {
         "the restore token of the scope \"\(scope)\" is not next to \(file); "
           + "sync the store in its app")
     }
-  }
-
-  /// The URL of the peer, or `nil` if the peer is a command.
-  private func url() throws(CommandError) -> URL? {
-    let start = peer.lowercased()
-    if !["http://", "https://"].contains(where: start.hasPrefix) { return nil }
-    guard let url = URL(string: peer), url.host() != nil else {
-      throw .usage("\"\(peer)\" is not a URL; write http://HOST:PORT/")
-    }
-    return url
   }
 
   /// The name under which the store keeps what the peer showed.
@@ -182,10 +179,10 @@ struct SyncCommand {
     case let error as HTTPRouteError: return .failed("\(peer): \(error)")
     case let error as SyncRefusal: return .failed("\(peer): \(error)")
     case let error as StoreError: return .failed("\(file): \(error)")
-    case let error as WireError:
+    case is WireError:
       return .failed(
-        "\"\(peer)\" sent bytes that are not an answer (\(error)); check the "
-          + "address, and that it runs `rejoin serve`")
+        "\"\(peer)\" sent bytes that are not an answer; check the address, and "
+          + "that it runs `rejoin serve`")
     case let error?:
       return .failed(
         "\(peer) cannot be reached (\(error.localizedDescription)); check the "
