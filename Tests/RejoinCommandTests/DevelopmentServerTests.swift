@@ -138,9 +138,12 @@ import Testing
         repeating: "Name: \(String(repeating: "x", count: 90))\r\n",
         count: 10_000)
     #expect(text.utf8.count > 950_000)
-    #expect(try client().send(text.utf8).response().status == 431)
     let line = "POST /" + String(repeating: "x", count: 1 << 20)
-    #expect(try client().send(line.utf8).response().status == 431)
+    for text in [text, line] {
+      let response = try client().send(text.utf8).response()
+      // A reset could discard the status.
+      #expect(response.status == 431 && response.isEnded)
+    }
   }
 
   @Test func refusesBodyAboveLimitThatArrives() throws {

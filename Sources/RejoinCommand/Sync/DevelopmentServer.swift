@@ -86,7 +86,7 @@ final class DevelopmentServer: Sendable {
     } catch { send(error.status, [], to: file) }
     // Closing a connection with unread bytes would discard the response.
     shutdown(file, Int32(SHUT_WR))
-    let end = ContinuousClock.now + .seconds(5)
+    let end = ContinuousClock.now + .seconds(10)
     while receive(1 << 16, from: file, until: end) != nil {}
   }
 

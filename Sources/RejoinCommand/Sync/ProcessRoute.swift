@@ -25,7 +25,9 @@ final class ProcessRoute: @unchecked Sendable {
     (process.standardInput, process.standardOutput) = (input, output)
     process.terminationHandler = { [exit] _ in exit.signal() }
     do {
-      try await Thread.run { [process] in try process.runWithSignals() }
+      // A thread of the concurrency pool blocks all signals. Started from it, the
+      // command would block them as well, and could not be terminated.
+      try await Thread.run { [process] in try process.run() }
     } catch {
       throw CommandError.failed(
         "/bin/sh cannot be started (\(Files.reason(error))); install a shell")
@@ -88,18 +90,5 @@ final class ProcessRoute: @unchecked Sendable {
     let id = process.processIdentifier
     guard process.isRunning else { return }
     kill(getpgid(id) == id ? -id : id, number)
-  }
-}
-
-extension Process {
-  /// Starts the process, which can then be terminated.
-  ///
-  /// It inherits the blocked signals of this thread. If a thread of the concurrency
-  /// pool created this one, these are all.
-  fileprivate func runWithSignals() throws {
-    var none = sigset_t()
-    sigemptyset(&none)
-    pthread_sigmask(SIG_SETMASK, &none, nil)
-    try run()
   }
 }
