@@ -61,6 +61,8 @@ final class RunningServer {
 /// Each call ends after a minute.
 final class Client {
   private let file: Int32
+  /// Whether the server took all bytes.
+  private(set) var hasSentAll = true
 
   /// Connects to a port, or returns `nil` if the connection is refused.
   init?(_ port: UInt16, at host: String = "127.0.0.1") {
@@ -95,7 +97,10 @@ final class Client {
       let count = rest.withUnsafeBytes {
         Foundation.send(file, $0.baseAddress, $0.count, 0)
       }
-      if count <= 0 { break }
+      if count <= 0 {
+        hasSentAll = false
+        break
+      }
       rest = rest.dropFirst(count)
     }
     return self
