@@ -25,9 +25,14 @@ final class ProcessRoute: @unchecked Sendable {
     (process.standardInput, process.standardOutput) = (input, output)
     process.terminationHandler = { [exit] _ in exit.signal() }
     do {
-      // A thread of the concurrency pool blocks all signals. Started from it, the
-      // command would block them as well, and could not be terminated.
-      try await Thread.run { [process] in try process.run() }
+      try await Thread.run { [process] in
+        // The command inherits the blocked signals of this thread. If SIGTERM is one
+        // of them, the command cannot be terminated.
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+        try process.run()
+      }
     } catch {
       throw CommandError.failed(
         "/bin/sh cannot be started (\(Files.reason(error))); install a shell")
