@@ -5,6 +5,7 @@ import Rejoin
 import RejoinComparison
 import RejoinSQL
 import RejoinStore
+import RejoinSync
 import RejoinTesting
 
 /// `rejoin store` prints what is in a store.
@@ -14,8 +15,8 @@ struct StoreCommand {
     purpose: "print what is in a store on SQLite, and check it",
     usage: "FILE [--check]",
     discussion: """
-      For each scope, the command prints its device, the records of each entity, and
-      the last save of each device. It reads and checks every row, and names a row
+      For each scope, the command prints its device, the records of each entity, the
+      last save of each device, and the routes of its sync engine. It reads and checks every row, and names a row
       that is damaged. It can read a file in use and never writes to it.
       """,
     sections: [
@@ -104,8 +105,26 @@ extension StoreSummary.Scope {
       \(digests.counted("digest"))
 
       """
-    return [records, devices].filter { !$0.rows.isEmpty }
+    return [records, devices, routes].filter { !$0.rows.isEmpty }
       .reduce(head) { $0 + "\n" + $1.aligned(colors: colors) }
+  }
+
+  /// The routes of the sync engine, and the saves that each did not show.
+  private var routes: TextTable {
+    let version = replica.version
+    return TextTable(
+      header: ["route", "last synced", "unsent saves"],
+      rows: notes.compactMap { name, value in
+        guard let route = RouteNote.route(ofNote: name),
+          let note = RouteNote(decoding: value)
+        else { return nil }
+        let time = note.lastSynced.map {
+          Date(timeIntervalSince1970: Double($0) / 1_000)
+            .formatted(.iso8601)
+        }
+        let unsent = version.saveCount(beyond: note.shown)
+        return row(route, time ?? "never", "\(unsent)")
+      })
   }
 
   private func row(_ cells: String...) -> [TextTable.Cell] {

@@ -133,39 +133,63 @@ struct SyncCommand {
       // Without a schema, the store keeps every entity and every field.
       store = try await ReplicaStore(at: file, scope: scope, schema: [])
     } catch { throw CommandError.failed("\(file): \(error)") }
-    let engine = SyncEngine(store, routes: [route])
-    let events = engine.events
-    let status = await engine.sync()[0]
-    await engine.stop()
-    let moved = Task {
-      var moved: [SyncEvent.Kind: SyncEvent] = [:]
-      for await event in events where event.end != nil {
-        moved[event.kind] = event
-      }
-      return moved
-    }
-    // The stream still returns the events that it has.
-    moved.cancel()
-    Terminal.write(summary(of: status, await moved.value))
+    let (status, sent, received) = await pass(of: store, over: route)
+    Terminal.write(summary(of: status, sent, received))
     do { try await store.close() } catch {
       throw CommandError.failed("\(file): \(error)")
     }
     if let failure = failure(of: status) { throw failure }
   }
 
-  private func summary(
-    of status: SyncStatus, _ moved: [SyncEvent.Kind: SyncEvent]
-  ) -> String {
-    func text(_ kind: SyncEvent.Kind) -> String {
-      guard let event = moved[kind] else { return "none" }
-      return "\(event.records.counted("record")) in "
-        + event.bytes.counted("byte")
+  /// Performs a pass, and returns what it sent and received.
+  private func pass(
+    of store: ReplicaStore, over route: SyncRoute
+  ) async -> (SyncStatus, sent: Amount, received: Amount) {
+    func performed(
+      collecting events: inout AsyncStream<SyncEvent>?
+    ) async -> SyncStatus {
+      let engine = SyncEngine(store, routes: [route])
+      events = engine.events
+      let status = await engine.sync()[0]
+      await engine.stop()
+      return status
     }
+    var events: AsyncStream<SyncEvent>?
+    let status = await performed(collecting: &events)
+    // The engine is released, so its events end.
+    var (sent, received) = (Amount(), Amount())
+    if let events {
+      for await event in events where event.end != nil {
+        if event.kind == .export { sent.add(event) }
+        if event.kind == .import { received.add(event) }
+      }
+    }
+    return (status, sent, received)
+  }
+
+  /// The records and bytes of events.
+  private struct Amount {
+    var (records, bytes) = (0, 0)
+
+    var text: String {
+      if bytes == 0 { return "none" }
+      return "\(records.counted("record")) in \(bytes.counted("byte"))"
+    }
+
+    mutating func add(_ event: SyncEvent) {
+      records += event.records
+      bytes += event.bytes
+    }
+  }
+
+  private func summary(
+    of status: SyncStatus, _ sent: Amount, _ received: Amount
+  ) -> String {
     let unsent =
       status.isUploaded ? "none" : status.unsentSaves.counted("save")
     return """
-      sent:      \(text(.export))
-      received:  \(text(.import))
+      sent:      \(sent.text)
+      received:  \(received.text)
       unsent:    \(unsent)
       synced:    \(status.isSynced ? "yes" : "no")
 

@@ -23,6 +23,8 @@ package struct StoreSummary {
     package let patchBytes: Int64
     /// The number of stored digests of own saves.
     package let digests: Int64
+    /// The notes of the scope that are not damaged, in the order of their names.
+    package let notes: [(name: String, value: [UInt8])]
   }
 
   /// The scopes, in the order of their numbers.
@@ -71,7 +73,8 @@ package struct StoreSummary {
         patches: row.patches,
         patchBytes: try sum(
           "SELECT sum(length(body)) FROM rejoin_patch WHERE scope = $1"),
-        digests: try sum("SELECT count(*) FROM rejoin_digest WHERE scope = $1"))
+        digests: try sum("SELECT count(*) FROM rejoin_digest WHERE scope = $1"),
+        notes: (try? ScopeNotes(of: row.scope, on: connection).all()) ?? [])
     }
   }
 

@@ -2,18 +2,19 @@
 
 import Rejoin
 
-/// What a store keeps about a route, and may lose.
-struct RouteNote {
-  let shown: ReplicaVersion
+/// The last answer of a route, which a store keeps and may lose.
+package struct RouteNote {
+  /// The version that the route showed last.
+  package let shown: ReplicaVersion
   /// The time of the last pass without an error, in milliseconds since 1970.
-  let lastSynced: Int64?
+  package let lastSynced: Int64?
 
   init(shown: ReplicaVersion, lastSynced: Int64?) {
     (self.shown, self.lastSynced) = (shown, lastSynced)
   }
 
   /// Decodes a note, or returns `nil` if it is of another version.
-  init?(decoding bytes: [UInt8]) {
+  package init?(decoding bytes: [UInt8]) {
     guard bytes.count > 8,
       let shown = try? ReplicaVersion(decoding: Array(bytes[8...]))
     else { return nil }
@@ -29,7 +30,14 @@ struct RouteNote {
   }
 }
 
-extension SyncRoute {
-  /// The name of the note about this route.
-  var noteName: String { "route " + name }
+extension RouteNote {
+  private static let prefix = "route "
+
+  /// Returns the name of the note about a route.
+  static func name(ofRoute route: String) -> String { prefix + route }
+
+  /// Returns the name of the route that a note is about, or `nil`.
+  package static func route(ofNote name: String) -> String? {
+    name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : nil
+  }
 }

@@ -120,7 +120,7 @@ extension SyncEngine {
     guard let note = runs[i].unwritten else { return }
     // A note may be lost. Then the next pass writes it.
     let isWritten: ()? = try? await store.setNote(
-      runs[i].route.noteName, to: note.encoded())
+      RouteNote.name(ofRoute: runs[i].route.name), to: note.encoded())
     if isWritten != nil { runs[i].written = note }
   }
 }

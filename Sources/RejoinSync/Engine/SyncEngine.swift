@@ -194,7 +194,8 @@ extension SyncEngine {
       readingNotes
       ?? Task {
         for i in runs.indices {
-          let note = await store.note(runs[i].route.noteName)
+          let note = await store.note(
+            RouteNote.name(ofRoute: runs[i].route.name))
           runs[i].take(note.flatMap(RouteNote.init(decoding:)))
         }
       }

@@ -83,7 +83,7 @@ extension ReplicaVersion {
   /// Returns the number of saves that another version lacks.
   ///
   /// - Returns: At least 1 if the histories of a device differ.
-  func saveCount(beyond other: ReplicaVersion?) -> Int {
+  package func saveCount(beyond other: ReplicaVersion?) -> Int {
     let other = other ?? ReplicaVersion()
     if other.covers(self) { return 0 }
     let missing = vectorClock.entries.reduce(0) { count, entry in
