@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A grocery app without a screen. Each device is a process, and all share a hub:
+// A grocery app without a screen. Each device is a process, and all share a server:
 //
-//     grocery FOLDER DEVICE VERSION VERB…
+//     grocery FOLDER URL DEVICE VERSION VERB…
 
 import RejoinPolicies
 import RejoinSQL
@@ -68,14 +68,13 @@ struct SecondItem: Item {
 
 struct Grocery<I: Item> {
   let store: ReplicaStore
-  let session: HubSession
+  let engine: SyncEngine
   /// A file with a line for each acknowledged edit.
   let log: FileHandle
-  let folder: String
-  let device: String
+  /// The path of a file with the size of the log whose edits are uploaded.
+  let uploaded: String
 
-  init(_ folder: String, device: String) async throws {
-    (self.folder, self.device) = (folder, device)
+  init(_ folder: String, _ server: URL, device: String) async throws {
     store = try await ReplicaStore(
       at: "\(folder)/\(device).sqlite",
       schema: [Member.self, ShoppingList.self, I.self],
@@ -86,10 +85,9 @@ struct Grocery<I: Item> {
           $0.column("list", \.list)
         }
       ])
-    let hub = try await Hub(connections: 1) {
-      try SQLiteConnection(opening: "\(folder)/hub.sqlite")
-    }
-    session = hub.makeSession { _ in }
+    engine = SyncEngine(
+      store, routes: [.http("server", scope: "home", url: server)])
+    uploaded = "\(folder)/\(device).uploaded"
     log = try FileHandle(forWritingTo: URL(filePath: "\(folder)/\(device).log"))
     try log.seekToEnd()
     // The rows of the app's former database, which every device imports.
@@ -167,9 +165,12 @@ struct Grocery<I: Item> {
   }
 
   func sync() async throws {
-    try await store.sync(scope: "home") { [session] in
-      await session.answer($0)
+    let size = try log.offset()
+    let status = await engine.sync()[0]
+    if status.isUploaded {
+      try "\(size)".write(toFile: uploaded, atomically: true, encoding: .utf8)
     }
+    if let problem = status.problem { print("not synced: \(problem)") }
     for item in await store.read({ $0.records(of: I.self) }) {
       for tag in I.olderTags(of: item) { try await self.tag(item.id, as: tag) }
     }
@@ -207,7 +208,7 @@ struct Grocery<I: Item> {
     if rows != expected { fatalError("the table has \(rows), not \(expected)") }
   }
 
-  @MainActor func run(_ verbs: [String]) async throws {
+  @MainActor func run(_ verbs: [String], _ path: String) async throws {
     let list = RecordList(store, of: I.self)
     for verb in verbs {
       let words = verb.split(separator: " ").map(String.init)
@@ -224,17 +225,19 @@ struct Grocery<I: Item> {
       default: fatalError("\(verb) is not a verb")
       }
     }
+    await engine.stop()
     try await store.close()
     // The list fails after its last change.
     while list.failure == nil { await Task.yield() }
-    try await check(list, "\(folder)/\(device).sqlite")
+    try await check(list, path)
   }
 }
 
-let (folder, device) = (CommandLine.arguments[1], CommandLine.arguments[2])
-let verbs = Array(CommandLine.arguments[4...])
-if CommandLine.arguments[3] == "1" {
-  try await Grocery<FirstItem>(folder, device: device).run(verbs)
+let words = CommandLine.arguments
+let (folder, device, verbs) = (words[1], words[3], Array(words[5...]))
+let (server, path) = (URL(string: words[2])!, "\(folder)/\(device).sqlite")
+if words[4] == "1" {
+  try await Grocery<FirstItem>(folder, server, device: device).run(verbs, path)
 } else {
-  try await Grocery<SecondItem>(folder, device: device).run(verbs)
+  try await Grocery<SecondItem>(folder, server, device: device).run(verbs, path)
 }
