@@ -3,7 +3,7 @@
 import Foundation
 import Rejoin
 import RejoinSQL
-import RejoinStore
+import RejoinSync
 import RejoinTesting
 import Testing
 
@@ -27,14 +27,34 @@ import Testing
       try await store.save { $0[Note.self, title].title = title }
     }
 
+    let hub = try await Hub(connections: 1) {
+      try SQLiteConnection(opening: ":memory:")
+    }
+    let session = hub.makeSession { _ in }
+    let engine = SyncEngine(
+      store,
+      routes: [
+        SyncRoute("server", scope: "s") { await session.answer($0) },
+        SyncRoute("offline", scope: "s") { _ in throw CancellationError() },
+      ])
+    await engine.sync()
+    try await store.save { $0[Note.self, "Bread"].title = "Rye" }
+
     let printed = try rejoin("store", "--check", path)
     #expect(printed.code == 0)
     let lines = printed.text.split(separator: "\n")
     #expect(lines[1] == "scope \"main\": device phone, opened 1 time")
     #expect(lines[2].hasPrefix("2 records in "))
-    #expect(lines[2].hasSuffix(" bytes, 0 patches in 0 bytes, 2 digests"))
+    #expect(lines[2].hasSuffix(" bytes, 0 patches in 0 bytes, 3 digests"))
     #expect(lines.contains { $0.split(separator: " ") == ["Note", "2"] })
     #expect(lines.contains { $0.hasPrefix("phone ") && $0.contains(" own") })
+    let route = lines.first { $0.hasPrefix("server ") }
+    let words = route?.split(separator: " ") ?? []
+    #expect(words.count == 3 && words.last == "1")
+    #expect(
+      words.count == 3
+        && (try? Date(String(words[1]), strategy: .iso8601)) != nil)
+    #expect(!lines.contains { $0.hasPrefix("offline") })
     #expect(lines.last == "Every page and every row is undamaged.")
 
     try SQLiteConnection(opening: path).run(

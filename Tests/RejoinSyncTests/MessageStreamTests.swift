@@ -78,6 +78,24 @@ import Testing
     }
   }
 
+  @Test func anyBytesAreMessagesOrAnError() throws {
+    var random = SeededRandom(seed: 7)
+    var (ends, errors) = (0, 0)
+    for _ in 0..<20_000 {
+      let bytes = (0..<random.number(below: 12)).map { _ in
+        UInt8(
+          random.number(below: 8) == 0
+            ? 128 + random.number(below: 128) : random.number(below: 4))
+      }
+      do {
+        let messages = try read(bytes.map { [$0] })
+        ends += 1
+        #expect(messages.map(\.count).reduce(0, +) <= bytes.count)
+      } catch is WireError { errors += 1 }
+    }
+    #expect(ends > 1_000 && errors > 1_000)
+  }
+
   /// Both sides ask over pipes with small buffers, with a record of 16 MiB each.
   @Test func largeRecordsPassThroughSmallPipes() async throws {
     let (phone, tablet) = (try await store("phone"), try await store("tablet"))

@@ -36,3 +36,14 @@ package struct EngineTrialCounts: Sendable {
     ]
   }
 }
+
+extension EngineTrialCounts: CustomStringConvertible {
+  package var description: String {
+    """
+    \(saves) saves, \(requests) requests with \(parts) parts and \(faults) \
+    faults, \(passes) calls of the app, \(canceled) canceled, \(launches) \
+    launches, \(stops) stops, \(resumes) resumed routes, \(lostHubs) hubs lost, \
+    \(events) events, \(uploaded) times uploaded
+    """
+  }
+}

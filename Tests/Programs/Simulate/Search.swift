@@ -27,9 +27,11 @@ struct Search {
       isNightly ? ExplorerProgram.nightly : ExplorerProgram.quick
     let special = isNightly ? ExplorerProgram.nightlySpecial.count : 0
     let start = ContinuousClock.now
+    await tryEngines(
+      until: deadline.map { start + start.duration(to: $0) / 3 }, &result)
     exploreCalls(
-      until: deadline.map { start + start.duration(to: $0) / 4 }, &result)
-    // Half of the time is for the programs that come first, in equal parts.
+      until: deadline.map { start + start.duration(to: $0) / 2 }, &result)
+    // Half of the rest is for the programs that come first, in equal parts.
     for (number, program) in programs.prefix(special).enumerated() {
       let now = ContinuousClock.now
       let end = deadline.map {
@@ -61,6 +63,17 @@ struct Search {
         ) { goesOn(until: end) }
         result.programs.append(program.name)
       } catch { result.callFault = error.what }
+    }
+  }
+
+  private func tryEngines(
+    until end: ContinuousClock.Instant?, _ result: inout SearchResult.Explored
+  ) async {
+    for seed in seeds where result.engineFault == nil && goesOn(until: end) {
+      do {
+        result.engines.add(try await EngineTrial(seed: seed).run())
+        result.trials += 1
+      } catch { result.engineFault = "engines, seed \(seed): \(error)" }
     }
   }
 

@@ -14,6 +14,11 @@ struct SearchResult {
     var calls = CallExplorerCounts()
     /// The first fault of a call, with the actions that lead to it.
     var callFault: String?
+    /// How many hours of engines were tried, and what happened in them.
+    var trials = 0
+    var engines = EngineTrialCounts()
+    /// The law that an engine broke first.
+    var engineFault: String?
   }
 
   var explored: Explored
@@ -28,6 +33,8 @@ struct SearchResult {
       ?? "\(explored.programs.count.counted("program")), \(explored.counts)"
     return [
       "explorer: \(explored)", "calls: \(self.explored.calls)",
+      "\(self.explored.trials.counted("trial")) of engines: "
+        + "\(self.explored.engines)",
       "\(simulated), seeds from \(seeds.lowerBound)",
       "time: \(time.components.seconds) s",
     ]
@@ -58,7 +65,9 @@ struct SearchResult {
           violation.script, universe: violation.program.universe)
       )
     }
-    if let fault = explored.callFault { return (fault, "") }
+    if let fault = explored.callFault ?? explored.engineFault {
+      return (fault, "")
+    }
     return simulated.failure.map { failure in
       let script = Simulation(seed: failure.seed, scale: scale).script
       return (

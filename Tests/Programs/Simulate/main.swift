@@ -4,12 +4,13 @@
 //
 //   Simulate [--nightly] [--seconds=T] [--seed=S] [--seeds=N] [--report=FILE]
 //
-// Two searches run in parallel. The explorer tries every interleaving of a few
-// saves on three replicas with messages that are delayed, split, duplicated and
-// relayed, and with wrong clocks. The simulator runs N simulations (1,000, or
-// 100,000 with --nightly) of many devices for weeks, with failing networks,
-// clocks and storage, from the seed S on (0). After every step, an oracle, which
-// knows only which saves each device has seen, checks what the device shows.
+// Two searches run in parallel. The first tries hours of sync engines whose lines
+// fail, one for each seed. Then its explorer tries every interleaving of a few saves
+// on three replicas with messages that are delayed, split, duplicated and relayed,
+// and with wrong clocks. The second, the simulator, runs N simulations (1,000, or
+// 100,000 with --nightly) of many devices for weeks, with failing networks, clocks
+// and storage, from the seed S on (0). After every step, an oracle, which knows only
+// which saves each device has seen, checks what the device shows.
 //
 // --nightly explores larger programs and simulates longer. After T seconds, no
 // program or simulation starts. FILE gets the counts as Markdown. If a device
