@@ -27,9 +27,6 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
   deinit { for stream in state.withLock(\.streams).values { stream.finish() } }
 
-  /// Whether a sequence receives elements.
-  package var hasListeners: Bool { state.withLock { !$0.streams.isEmpty } }
-
   package func send(_ element: Element) {
     let streams = state.withLock { state in
       if startsWithNewest { state.newest = element }

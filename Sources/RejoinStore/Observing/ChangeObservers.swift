@@ -24,6 +24,8 @@ package final class ChangeObservers: Sendable {
     var count = 0
     /// The reason why the observers ended, or `nil` if they did not.
     var failure: StoreError?
+    /// Whether an engine waits for saves.
+    var awaitsSaves = false
 
     var all: [Observer] {
       Array(ofAll.values) + ofRecord.values.flatMap(\.values)
@@ -31,8 +33,7 @@ package final class ChangeObservers: Sendable {
   }
 
   private let state = Locked(State())
-  /// One element for one or more saves that are made here, without their content.
-  let saves = Broadcast<Void>(keeping: 1)
+  private let saves = Broadcast<Void>(keeping: 1)
 
   package init() {}
 
@@ -152,6 +153,19 @@ package final class ChangeObservers: Sendable {
     observer.pending.add(changes)
     observer.signal.yield()
   }
+
+  /// Returns one element for one or more saves that are made here from now on,
+  /// without their content.
+  func savesMade() -> AsyncStream<Void> {
+    state.withLock { $0.awaitsSaves = true }
+    return saves.stream()
+  }
+
+  /// Whether an engine waits for saves.
+  var awaitsSaves: Bool { state.withLock(\.awaitsSaves) }
+
+  /// Records that a save was made here.
+  func sendSave() { saves.send(()) }
 
   /// Ends all observers, including observers that are added later.
   ///

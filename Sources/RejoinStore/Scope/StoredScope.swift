@@ -133,8 +133,8 @@ package final class StoredScope {
       if let change = replica.deviceChange { deviceChange = change }
       recordRebuilt(rebuilt)
       observers.send(changes, upTo: checkpoint)
-      if observers.saves.hasListeners, hasSaved(since: before.version) {
-        observers.saves.send(())
+      if observers.awaitsSaves, hasSaved(since: before.version) {
+        observers.sendSave()
       }
     } catch {
       if isIndexed { (referrers, checkedSchema) = (nil, nil) }

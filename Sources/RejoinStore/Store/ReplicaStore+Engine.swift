@@ -8,7 +8,7 @@ extension ReplicaStore {
   ///
   /// The sequence ends when the store is closed or superseded.
   package nonisolated var savesMade: AsyncStream<Void> {
-    observers.saves.stream()
+    observers.savesMade()
   }
 
   /// Returns the value of a note, or `nil` if it is missing or damaged.

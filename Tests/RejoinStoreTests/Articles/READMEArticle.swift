@@ -52,4 +52,32 @@ struct Profile: Entity {
     )
     #expect(here == there)
   }
+
+  @MainActor private final class Screen {
+    var isSafe = true
+
+    func follow(_ phone: ReplicaStore, url: URL) async {
+      let engine = SyncEngine(
+        phone, routes: [.http("server", scope: "profiles", url: url)])
+      await engine.start()
+      for await statuses in engine.statuses {
+        isSafe = statuses.allSatisfy(\.isUploaded)
+      }
+    }
+  }
+
+  @Test @MainActor func engineShowsUnsentWork() async throws {
+    let phone = try await ReplicaStore.inMemory(schema: [Profile.self])
+    try await phone.save { $0[Profile.self, "ada"].steps.increment() }
+    let (screen, url) = (
+      Screen(), try #require(URL(string: "http://127.0.0.1:9/"))
+    )
+    let following = Task { await screen.follow(phone, url: url) }
+    for _ in 0..<2_000 where screen.isSafe {
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(!screen.isSafe)
+    following.cancel()
+    await following.value
+  }
 }
