@@ -50,6 +50,21 @@ import Testing
     #expect(answers.allSatisfy { $0.kind == .answer && $0.version != nil })
   }
 
+  /// `Tests/Checks/Hub/run` sets a connection string.
+  @Test(
+    .enabled(
+      if: ProcessInfo.processInfo.environment["REJOIN_POSTGRESQL"] != nil))
+  func servesHubInPostgreSQL() async throws {
+    let text = ProcessInfo.processInfo.environment["REJOIN_POSTGRESQL"] ?? ""
+    let parameters = text.split(separator: " ").joined(separator: "&")
+    try await writeRequest(to: "request")
+    let printed = try shell(
+      "cat request request | rejoin serve --stdio 'postgresql:///?\(parameters)' "
+        + "> answers", in: folder)
+    #expect(printed.code == 0 && printed.text == "", "\(printed.text)")
+    #expect(try answers(in: "answers").count { $0.version != nil } == 2)
+  }
+
   @Test func answersBeforeInputEnds() async throws {
     try await writeRequest(to: "request")
     // The second request follows the answer to the first one.

@@ -23,7 +23,7 @@ public struct SyncEvent: Identifiable, Sendable {
 
   private static let count = Locked<UInt64>(0)
 
-  /// The ID, which the start and the end share. It is unique in the process.
+  /// The ID, which the start and the end share and no other event of the process has.
   public let id: UInt64
   /// The kind of the event.
   public let kind: Kind

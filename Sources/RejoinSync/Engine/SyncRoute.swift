@@ -24,7 +24,9 @@ public struct SyncRoute: Sendable {
   ///   - name: The name, which is unique in an engine.
   ///   - scope: The name of the scope, as the peer knows it.
   ///   - ask: A closure that carries a request to the peer and returns the answer.
-  ///     The engine calls it for one request at a time.
+  ///     The engine calls it for one request at a time. It must throw an error if its
+  ///     task is canceled, because ``SyncEngine/stop()`` waits for it, and must not
+  ///     call the engine.
   public init(
     _ name: String, scope: String,
     asking ask: @escaping @Sendable ([UInt8]) async throws -> [UInt8]
