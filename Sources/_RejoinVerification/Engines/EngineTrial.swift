@@ -20,7 +20,7 @@ package final class EngineTrial {
   private var devices: [TrialDevice] = []
   private let hub: TrialHub
   private let removed = Locked<Set<String>>([])
-  private var inserted: Set<String> = []
+  private var inserted: Set<String> = ["row"]
 
   package init(seed: UInt64) async throws {
     self.seed = seed
@@ -28,6 +28,12 @@ package final class EngineTrial {
     hub = try await TrialHub()
     for i in 0..<(1 + random.number(below: 3)) {
       let store = try await ReplicaStore.inMemory(schema: [TrialNote.self])
+      // A row of the app's former database, which every device imports.
+      try await store.withReplica { replica in
+        _ = try replica.importRows {
+          $0[TrialNote.self, "0"].elements.insert("row")
+        }
+      }
       devices.append(TrialDevice("\(i)", store, time, counts, removed: removed))
     }
     for (i, device) in devices.enumerated() {
@@ -88,6 +94,8 @@ package final class EngineTrial {
     case 16 where random.number(below: 8) == 0:
       try await hub.lose()
       counts.withLock { $0.lostHubs += 1 }
+    case 17 where random.number(below: 2) == 0:
+      try await undo(on: device)
     case 17:
       try await device.store.withReplica { try $0.purgeDeletedRecords() }
     default:
@@ -112,10 +120,22 @@ package final class EngineTrial {
     } else {
       let element = "\(device.name)-\(number)"
       inserted.insert(element)
-      try await device.store.save {
+      try await device.store.save(undoable: element) {
         $0[TrialNote.self, key].elements.insert(element)
       }
     }
+  }
+
+  /// Undoes the last insertion of a device, unless it is removed.
+  private func undo(on device: TrialDevice) async throws {
+    let before = await device.elements
+    for line in device.lines.values { line.save() }
+    if case .prevented = try await device.store.undo() {
+      try await device.store.discardUndo()
+    }
+    // Other elements can arrive in the meantime.
+    let undone = before.subtracting(await device.elements)
+    removed.withLock { $0.formUnion(undone) }
   }
 
   private func check() throws {
