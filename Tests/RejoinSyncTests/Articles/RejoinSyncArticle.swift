@@ -34,4 +34,19 @@ import Testing
     }
     #expect(await tablet.titles == ["Milk"])
   }
+
+  @Test func engineSyncsOverHTTP() async throws {
+    let session = try await hub().makeSession { _ in }
+    let server = try TestServer { .init(200, await session.answer($0.body)) }
+    defer { server.stop() }
+    let (store, url) = (try await store(), server.url)
+    try await store.write("Milk")
+    let engine = SyncEngine(
+      store, routes: [.http("server", scope: "list-17", url: url)])
+    await engine.start()
+    await engine.sync()
+    let version = try await session.version(of: "list-17")
+    #expect(version.covers(await store.version))
+    await engine.stop()
+  }
 }
