@@ -137,13 +137,14 @@ let package = Package(
       name: "ListInSwiftUI",
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinStore",
+        "RejoinSync",
       ] + (hasSwiftUI ? [] : ["SwiftUI"]),
       path: "Tests/Programs/ListInSwiftUI"),
     .testTarget(
       name: "ListInSwiftUITests",
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinStore",
-        "ListInSwiftUI",
+        "RejoinSync", "ListInSwiftUI",
       ],
       path: "Tests/Programs/ListInSwiftUITests"),
     // What is fuzzed in the package in Fuzz, so that `swift test` replays what has

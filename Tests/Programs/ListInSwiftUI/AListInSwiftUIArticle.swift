@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RejoinPolicies
-import RejoinStore
+import RejoinSync
 import SwiftUI
 
 struct Note: Entity {
@@ -16,8 +16,9 @@ struct NotesApp: App {
       appropriateFor: nil, create: true)
     let store = try await ReplicaStore(
       at: folder.appending(path: "notes.sqlite").path, schema: [Note.self])
-    let notebook = Notebook(store)
+    let notebook = Notebook(store, routes: [server])
     Task { await notebook.follow() }
+    Task { await notebook.sync() }
     return notebook
   }
 
@@ -41,12 +42,15 @@ final class Notebook {
   private(set) var undoName: String?
   private(set) var redoName: String?
   private(set) var failure: String?
+  private(set) var status: SyncStatus?
 
   @ObservationIgnored private let store: ReplicaStore
+  @ObservationIgnored private let engine: SyncEngine
   @ObservationIgnored private var lastRefresh = 0
 
-  init(_ store: ReplicaStore) {
+  init(_ store: ReplicaStore, routes: [SyncRoute] = []) {
     self.store = store
+    engine = SyncEngine(store, routes: routes)
     notes = RecordList(store, of: Note.self, sortedBy: \.title)
   }
 
@@ -74,6 +78,7 @@ struct NoteList: View {
     NavigationStack {
       List {
         if let failure = notebook.failure { Text(failure) }
+        statusRow
         conflictRow
         ForEach(notebook.notes.elements) { note in
           Button(note.title ?? "No title") { open(note.id) }
@@ -201,5 +206,24 @@ extension NoteList {
       Task { await notebook.redo() }
     }
     .disabled(notebook.redoName == nil)
+  }
+}
+
+let server = SyncRoute.http(
+  "server", scope: "notes", url: URL(string: "http://127.0.0.1:8080/")!)
+
+extension Notebook {
+  func sync() async {
+    await engine.start()
+    Task { await engine.sync() }
+    for await statuses in engine.statuses { status = statuses.first }
+  }
+}
+
+extension NoteList {
+  @ViewBuilder private var statusRow: some View {
+    if let status = notebook.status {
+      Text(status.isUploaded ? "Uploaded" : "\(status.unsentSaves) to upload")
+    }
   }
 }

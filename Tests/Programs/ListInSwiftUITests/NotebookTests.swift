@@ -2,7 +2,7 @@
 
 import Observation
 import RejoinPolicies
-import RejoinStore
+import RejoinSync
 import Testing
 
 @testable import ListInSwiftUI
@@ -156,6 +156,23 @@ struct NotebookTests {
     try await store.close()
     await notebook.save(edit.draft)
     #expect(notebook.failure == "\(StoreError.closed)")
+  }
+
+  @Test func notebookSyncsWithServer() async throws {
+    let (store, other) = (try await Self.openStore(), other)
+    let route = SyncRoute("server", scope: "notes") { request in
+      await other.answer(request, scope: "notes")
+    }
+    try await other.save { $0[Note.self, "1"].title = "Milk" }
+    try await store.save { $0[Note.self, "2"].title = "Bread" }
+    let notebook = Notebook(store, routes: [route])
+    let syncing = Task { await notebook.sync() }
+    await until { notebook.status?.isUploaded == true }
+    await until {
+      notebook.notes.elements.map(\.title) == ["Bread", "Milk"]
+    }
+    #expect(await other.read { $0[Note.self, "2"]?.title } == "Bread")
+    syncing.cancel()
   }
 
   @Test func articleEqualsSourceOfApp() throws {

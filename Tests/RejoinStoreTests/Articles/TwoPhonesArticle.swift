@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RejoinStore
+import RejoinSync
 import Testing
 
 @Suite class TwoPhonesArticle: StoreSuite {
@@ -33,14 +33,10 @@ import Testing
     }
     #expect(await blue.read { $0[Note.self, "milk"]?.title } == "Milk")
 
-    func sync(from sender: ReplicaStore, to receiver: ReplicaStore) async throws
-    {
-      let version = await receiver.version
-      guard let delta = try await sender.delta(since: version) else { return }
-      try await receiver.apply(decoding: delta.encoded())
+    let first = try await blue.sync(scope: "notes") { request in
+      await green.answer(request, scope: "notes")
     }
-
-    try await sync(from: blue, to: green)
+    #expect(first.isSynced)
     #expect(await green.read { $0[Note.self, "milk"]?.title } == "Milk")
 
     try await blue.save { transaction in
@@ -57,8 +53,9 @@ import Testing
       milk.tags.insert("vegan")
     }
 
-    try await sync(from: blue, to: green)
-    try await sync(from: green, to: blue)
+    try await blue.sync(scope: "notes") { request in
+      await green.answer(request, scope: "notes")
+    }
     let note = await blue.read { $0[Note.self, "milk"] }
     #expect(note?.likes == 3)
     #expect(note?.tags == ["fridge", "vegan"])
@@ -70,7 +67,9 @@ import Testing
     #expect(conflicts.map(\.record.key) == ["milk"])
 
     try await blue.save { $0[Note.self, "milk"].title = "Oat milk, 1 l" }
-    try await sync(from: blue, to: green)
+    try await blue.sync(scope: "notes") { request in
+      await green.answer(request, scope: "notes")
+    }
     let resolved = await green.read { $0[Note.self, "milk"] }
     #expect(resolved?.title == "Oat milk, 1 l")
     #expect(resolved?.conflictingValues(of: \.title) == [])
