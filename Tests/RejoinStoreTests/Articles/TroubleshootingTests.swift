@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RejoinSQL
-import RejoinStore
+import RejoinSync
 import Testing
 
 /// The messages in the guide *Troubleshooting* are those of the library, and the
-/// guide lists every message of a store, a save and a decoder.
+/// guide lists every message of a store, a save, a decoder and an engine.
 @Suite struct TroubleshootingTests {
   private static let sql = SQLError(.busy, "SQLite: database is locked")
 
@@ -36,7 +36,12 @@ import Testing
       .purged(note), .observedKind(note, field: "n"),
       .identityInUse(DeviceID(1)),
     ]
-    return store + save + decoding
+    let refusals: [SyncRefusal] = [
+      .denied, .gone, .wrongScope, .tooLarge, .full, .unsupportedFormat,
+      .damaged, .busy(seconds: 5),
+    ]
+    let routes: [HTTPRouteError] = [.status(404), .tooLarge, .notHTTP]
+    return store + save + decoding + refusals + routes
   }()
 
   /// The errors of bytes that differ from a message in one way each.
@@ -59,11 +64,19 @@ import Testing
     return errors
   }()
 
+  /// The sentences of the preconditions of an engine.
+  private static let rules = [
+    "The names of the routes of a `SyncEngine` must differ",
+    "A store must have one `SyncEngine`", "A route must have the name",
+  ]
+
+  private static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
   private static let messages: [String] = {
-    let page = URL(filePath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(
-        path: "Sources/RejoinStore/RejoinStore.docc/Troubleshooting.md")
+    let page = root.appending(
+      path: "Sources/RejoinStore/RejoinStore.docc/Troubleshooting.md")
     let text = (try? String(contentsOf: page, encoding: .utf8)) ?? ""
     let end = text.range(of: "### Values that surprise")?.lowerBound
     return text[..<(end ?? text.endIndex)].split(separator: "\n")
@@ -81,14 +94,51 @@ import Testing
     }
   }
 
-  @Test func everyListedMessageHasError() {
+  /// The problems that a status describes.
+  private static func problems() async throws -> [String] {
+    struct Offline: Error {}
+    let store = try await ReplicaStore.inMemory(schema: [Note.self])
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    let hub = try await Hub(connections: 1) {
+      try SQLiteConnection(opening: ":memory:")
+    }
+    let session = hub.makeSession { request in
+      if case .write = request { throw SyncRefusal.denied }
+    }
+    let engine = SyncEngine(
+      store,
+      routes: [
+        SyncRoute("server", scope: "s") { _ in throw Offline() },
+        SyncRoute("other", scope: "s") { await session.answer($0) },
+      ])
+    let problems = await engine.sync().compactMap(\.problem)
+    await engine.stop()
+    return problems
+  }
+
+  @Test func guideListsEveryProblem() async throws {
+    let problems = try await Self.problems()
+    #expect(problems.count == 2)
+    for text in problems + Self.rules {
+      #expect(
+        Self.messages.contains { text.hasPrefix($0) }, "no row for: \(text)")
+    }
+    let engine = try String(
+      contentsOf: Self.root.appending(
+        path: "Sources/RejoinSync/Engine/SyncEngine.swift"), encoding: .utf8)
+    for rule in Self.rules { #expect(engine.contains(rule)) }
+  }
+
+  @Test func everyListedMessageHasError() async throws {
+    let texts =
+      Self.errors.map { "\($0)" } + Self.rules + (try await Self.problems())
     // Two messages need bytes with a valid checksum.
     let rare = [
       "The message is invalid", "The message is not in its canonical form",
     ]
     for message in Self.messages where !rare.contains(message) {
       #expect(
-        Self.errors.contains { "\($0)".hasPrefix(message) },
+        texts.contains { $0.hasPrefix(message) },
         "no error begins with: \(message)")
     }
   }
