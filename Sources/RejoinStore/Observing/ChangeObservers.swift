@@ -25,7 +25,7 @@ package final class ChangeObservers: Sendable {
     /// The reason why the observers ended, or `nil` if they did not.
     var failure: StoreError?
     /// Whether an engine waits for saves.
-    var awaitsSaves = false
+    var hasEngine = false
 
     var all: [Observer] {
       Array(ofAll.values) + ofRecord.values.flatMap(\.values)
@@ -33,7 +33,7 @@ package final class ChangeObservers: Sendable {
   }
 
   private let state = Locked(State())
-  private let saves = Broadcast<Void>(keeping: 1)
+  private let versions = Broadcast<Void>(keeping: 1)
 
   package init() {}
 
@@ -154,18 +154,16 @@ package final class ChangeObservers: Sendable {
     observer.signal.yield()
   }
 
-  /// Returns one element for one or more saves that are made here from now on,
-  /// without their content.
-  func savesMade() -> AsyncStream<Void> {
-    state.withLock { $0.awaitsSaves = true }
-    return saves.stream()
+  /// Returns one element for one or more changes of the version from now on.
+  func versionChanges() -> AsyncStream<Void> {
+    state.withLock { $0.hasEngine = true }
+    return versions.stream()
   }
 
-  /// Whether an engine waits for saves.
-  var awaitsSaves: Bool { state.withLock(\.awaitsSaves) }
-
-  /// Records that a save was made here.
-  func sendSave() { saves.send(()) }
+  /// Records that saves were made or received.
+  func sendVersionChange() {
+    if state.withLock(\.hasEngine) { versions.send(()) }
+  }
 
   /// Ends all observers, including observers that are added later.
   ///
@@ -180,7 +178,7 @@ package final class ChangeObservers: Sendable {
       observer.pending.end(failure)
       observer.signal.finish()
     }
-    saves.finish()
+    versions.finish()
   }
 }
 

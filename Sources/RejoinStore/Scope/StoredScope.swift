@@ -133,8 +133,8 @@ package final class StoredScope {
       if let change = replica.deviceChange { deviceChange = change }
       recordRebuilt(rebuilt)
       observers.send(changes, upTo: checkpoint)
-      if observers.awaitsSaves, hasSaved(since: before.version) {
-        observers.sendSave()
+      if before.version != replica.current.version {
+        observers.sendVersionChange()
       }
     } catch {
       if isIndexed { (referrers, checkedSchema) = (nil, nil) }
@@ -152,16 +152,6 @@ package final class StoredScope {
       try? keepToken()
     }
     return value
-  }
-
-  /// Returns whether a save or an import was made here since a version.
-  private func hasSaved(since version: ReplicaVersion) -> Bool {
-    if version == replica.current.version { return false }
-    let own = replica.ownDevices
-    return replica.current.version.vectorClock.entries.contains {
-      $0.count > version.vectorClock[$0.device]
-        && ($0.device.isImport || own.contains($0.device))
-    }
   }
 
   /// Writes the changes into the derived tables and those of the app.

@@ -4,11 +4,24 @@ import Rejoin
 
 // What an engine that syncs the store uses.
 extension ReplicaStore {
-  /// One element for one or more saves or imports that are made from now on.
+  /// One element for one or more changes of the version from now on.
   ///
   /// The sequence ends when the store is closed or superseded.
-  package nonisolated var savesMade: AsyncStream<Void> {
-    observers.savesMade()
+  package nonisolated var versionChanges: AsyncStream<Void> {
+    observers.versionChanges()
+  }
+
+  /// Returns the version, and whether a save or an import was made here since an
+  /// earlier version.
+  package func version(
+    after earlier: ReplicaVersion
+  ) -> (version: ReplicaVersion, hasSaved: Bool) {
+    let own = ownDevices
+    let hasSaved = version.vectorClock.entries.contains {
+      $0.count > earlier.vectorClock[$0.device]
+        && ($0.device.isImport || own.contains($0.device))
+    }
+    return (version, hasSaved)
   }
 
   /// Returns the value of a note, or `nil` if it is missing or damaged.

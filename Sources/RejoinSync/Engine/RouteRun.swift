@@ -26,6 +26,13 @@ struct RouteRun {
     (shown, lastSynced) = (note?.shown, note?.lastSynced)
   }
 
+  /// Returns whether the route lacks saves of a version, did not refuse any, and does
+  /// not wait.
+  func canSend(_ version: ReplicaVersion) -> Bool {
+    schedule.uploads && schedule.state == .ready
+      && version.saveCount(beyond: shown) > 0
+  }
+
   /// The note to write, or `nil` if it is on disk.
   ///
   /// The time alone is not worth a write after each pass.

@@ -40,6 +40,8 @@ public actor SyncEngine {
   private var following: Pass?
   private var callerCount = 0
   private var readingNotes: Task<Void, Never>?
+  /// The version at the last change that the engine learned of.
+  private var seenVersion = ReplicaVersion()
   var publication = Publication()
 
   /// Creates an engine, which waits for ``start()`` or ``sync()``.
@@ -82,13 +84,16 @@ public actor SyncEngine {
   /// The statuses of all routes, starting with the present ones.
   ///
   /// The sequence has an element if a status changed, at most ten times a second, and
-  /// keeps the newest one.
+  /// keeps the newest one. It does not keep the engine, and ends with it.
   public nonisolated var statuses: AsyncStream<[SyncStatus]> {
     Task { await self.watchSaves() }
     return newestStatuses.stream()
   }
 
   /// Syncs from now on after saves and waits.
+  ///
+  /// Saves that another device sends through `answer` count as well, because it may
+  /// never reach the routes itself. To receive at launch, also call ``sync()``.
   ///
   /// - Precondition: The store has no other engine that was not stopped.
   public func start() async {
@@ -97,10 +102,7 @@ public actor SyncEngine {
     (isStarted, isStopped) = (true, false)
     await watchSaves()
     // The last launch can have left saves.
-    let version = await store.version
-    if runs.contains(where: { version.saveCount(beyond: $0.shown) > 0 }) {
-      planPass()
-    }
+    if canSend(await store.version) { planPass() }
     plan()
   }
 
@@ -180,9 +182,11 @@ extension SyncEngine {
 
   private func watchSaves() async {
     await readNotes()
+    let version = await store.version
     if watch == nil {
-      watch = Task { [weak self, saves = store.savesMade] in
-        for await _ in saves { await self?.recordSave() }
+      seenVersion = version
+      watch = Task { [weak self, changes = store.versionChanges] in
+        for await _ in changes { await self?.recordChange() }
         if !Task.isCancelled { await self?.end() }
       }
     }
@@ -203,9 +207,16 @@ extension SyncEngine {
     await reading.value
   }
 
-  private func recordSave() async {
-    for i in runs.indices { runs[i].schedule.save() }
-    planPass()
+  private func recordChange() async {
+    let (version, hasSaved) = await store.version(after: seenVersion)
+    seenVersion = version
+    if hasSaved {
+      for i in runs.indices { runs[i].schedule.save() }
+      planPass()
+    } else if current == nil, canSend(version) {
+      // Another device sent saves, perhaps for the last time.
+      planPass()
+    }
     plan()
     await publish()
   }
@@ -216,6 +227,11 @@ extension SyncEngine {
     saveDue = nil
     plan()
     await publish()
+  }
+
+  /// Returns whether a route that does not wait lacks saves of a version.
+  private func canSend(_ version: ReplicaVersion) -> Bool {
+    runs.contains { $0.canSend(version) }
   }
 
   private func planPass() {
@@ -281,8 +297,10 @@ extension SyncEngine {
         at: time.uptime(), includingOthers: selection == .all)
       if isReady { await ask(i) }
     }
-    // The saves of a canceled pass must not wait for another save.
-    if Task.isCancelled, isStarted { planPass() }
+    // Saves that a canceled pass left, or that arrived after their route was asked,
+    // must not wait for another save.
+    let version = await store.version
+    if isStarted, Task.isCancelled || canSend(version) { planPass() }
     (current, following) = (following, nil)
     let statuses = await publish()
     plan()

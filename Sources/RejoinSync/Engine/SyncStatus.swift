@@ -53,6 +53,17 @@ public struct SyncStatus: Sendable {
   /// idle pass writes nothing.
   public let lastSynced: Int64?
 
+  /// Creates a status, for previews and tests of an app.
+  public init(
+    route: String, state: State, error: (any Error)? = nil,
+    uploadRefusal: SyncRefusal? = nil, unsentSaves: Int = 0,
+    isSynced: Bool = false, lastSynced: Int64? = nil
+  ) {
+    (self.route, self.state, self.error) = (route, state, error)
+    (self.uploadRefusal, self.unsentSaves) = (uploadRefusal, unsentSaves)
+    (self.isSynced, self.lastSynced) = (isSynced, lastSynced)
+  }
+
   /// Whether the route showed all saves of the store.
   public var isUploaded: Bool { unsentSaves == 0 }
 
