@@ -218,10 +218,10 @@ package final class EngineTrial {
   private func quiesce(_ device: TrialDevice, for milliseconds: Int64 = 0) async
   {
     let end = time.uptime + milliseconds
-    for _ in 0..<100_000 {
+    for _ in 0..<20_000 {
       if time.uptime >= end, await !device.engine.isPassing { return }
       time.advance(by: 50)
-      await Task.yield()
+      try? await Task.sleep(for: .microseconds(20))
     }
   }
 }
