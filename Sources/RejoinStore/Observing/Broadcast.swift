@@ -28,11 +28,11 @@ package final class Broadcast<Element: Sendable>: Sendable {
   deinit { for stream in state.withLock(\.streams).values { stream.finish() } }
 
   package func send(_ element: Element) {
-    let streams = state.withLock { state in
+    // Within the lock, so no sequence receives an older element later.
+    state.withLock { state in
       if startsWithNewest { state.newest = element }
-      return Array(state.streams.values)
+      for stream in state.streams.values { stream.yield(element) }
     }
-    for stream in streams { stream.yield(element) }
   }
 
   /// Ends all sequences, including those that are added later.
@@ -48,12 +48,12 @@ package final class Broadcast<Element: Sendable>: Sendable {
   package func stream() -> AsyncStream<Element> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Element.self, bufferingPolicy: .bufferingNewest(limit))
-    let (number, newest, isFinished) = state.withLock { state in
+    let (number, isFinished) = state.withLock { state in
       state.count += 1
       if !state.isFinished { state.streams[state.count] = continuation }
-      return (state.count, state.newest, state.isFinished)
+      if let newest = state.newest { continuation.yield(newest) }
+      return (state.count, state.isFinished)
     }
-    if let newest { continuation.yield(newest) }
     if isFinished { continuation.finish() }
     continuation.onTermination = { [weak self] _ in
       self?.state.withLock { $0.streams[number] = nil }

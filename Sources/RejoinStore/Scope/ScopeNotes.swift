@@ -88,8 +88,13 @@ extension StoredScope {
     return try? ScopeNotes(of: rows.scope, on: connection).value(of: name)
   }
 
-  /// Replaces the value of a note.
+  /// Replaces the value of a note, without waiting for the disk.
   package func setNote(_ name: String, to value: [UInt8]) throws(StoreError) {
+    // The next save syncs the note, too. Only within this call, a commit does not
+    // sync the log.
+    let level = try? connection.integer("PRAGMA synchronous")
+    try? connection.run("PRAGMA synchronous = 1")
+    defer { try? connection.run("PRAGMA synchronous = \(level ?? 2)") }
     try begin()
     do {
       try ScopeNotes(of: rows.scope, on: connection).replace(name, by: value)

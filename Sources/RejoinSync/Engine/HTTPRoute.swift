@@ -23,7 +23,7 @@ extension SyncRoute {
   /// | 401, 403 | ``SyncRefusal/denied`` |
   /// | 410 | ``SyncRefusal/gone`` |
   /// | 413 | ``SyncRefusal/tooLarge`` |
-  /// | 429, 503 | ``SyncRefusal/busy(seconds:)`` with the seconds of `Retry-After` |
+  /// | 429, 503 | ``SyncRefusal/busy(seconds:)`` with the time of `Retry-After` |
   /// | Any other, such as 404 | ``HTTPRouteError``, after which the engine tries again |
   ///
   /// A missing page is not ``SyncRefusal/gone``, because a wrong deployment must not
@@ -35,7 +35,8 @@ extension SyncRoute {
   ///   - scope: The name of the scope, as the server knows it.
   ///   - url: The address of the handler.
   ///   - session: The session that sends the requests. Its configuration has the time
-  ///     limits. On Linux, only its configuration counts.
+  ///     limits. On Linux, only its configuration counts, and a canceled request that
+  ///     is still connecting lasts until its time limit.
   ///   - prepare: A closure that adds headers to a request, such as a token. It runs
   ///     before each request. The engine handles its errors as errors of the route.
   public static func http(
@@ -45,12 +46,17 @@ extension SyncRoute {
   ) -> SyncRoute {
     let client = HTTPClient(like: session)
     return SyncRoute(name, scope: scope) { bytes in
+      guard ["http", "https"].contains(url.scheme?.lowercased()) else {
+        throw HTTPRouteError.notHTTP
+      }
       var request = URLRequest(url: url)
       request.httpMethod = "POST"
+      request.httpShouldHandleCookies = false
       request.setValue(
         "application/octet-stream", forHTTPHeaderField: "Content-Type")
       request.cachePolicy = .reloadIgnoringLocalCacheData
       try await prepare(&request)
+      try Task.checkCancellation()
       request.httpBody = Data(bytes)
       return try await client.answer(to: request)
     }
@@ -98,10 +104,24 @@ extension URLResponse {
     case 410: throw SyncRefusal.gone
     case 413: throw SyncRefusal.tooLarge
     case 429, 503:
-      let seconds = response.value(forHTTPHeaderField: "Retry-After")
-      throw SyncRefusal.busy(seconds: seconds.flatMap { Int($0) } ?? 0)
+      throw SyncRefusal.busy(seconds: response.secondsToWait)
     default: throw HTTPRouteError.status(response.statusCode)
     }
+  }
+}
+
+extension HTTPURLResponse {
+  /// The time of `Retry-After`, at most a day, or 0 without one.
+  fileprivate var secondsToWait: Int {
+    let text = value(forHTTPHeaderField: "Retry-After") ?? ""
+    let format = DateFormatter()
+    format.locale = Locale(identifier: "en_US_POSIX")
+    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
+    let seconds =
+      Double(text.trimmingCharacters(in: .whitespaces))
+      ?? format.date(from: text)?.timeIntervalSinceNow
+    guard let seconds, seconds > 0 else { return 0 }
+    return Int(min(seconds.rounded(.up), 86_400))
   }
 }
 
@@ -110,7 +130,7 @@ extension URLResponse {
   /// large.
   ///
   /// Foundation on Linux follows redirects of tasks with a completion handler without
-  /// asking the delegate.
+  /// asking the delegate, and ignores the time limit of a whole request.
   private final class HTTPClient: Sendable {
     private let session: URLSession
     private let responses = Responses()
@@ -126,35 +146,88 @@ extension URLResponse {
     /// Sends a request, and returns the answer in its response.
     func answer(to request: URLRequest) async throws -> [UInt8] {
       let task = session.dataTask(with: request)
-      let bytes = try await withTaskCancellationHandler {
+      let limit = session.configuration.timeoutIntervalForResource
+      let timer = Task { [responses] in
+        try await Task.sleep(for: .seconds(limit))
+        responses.end(task, with: URLError(.timedOut))
+      }
+      defer { timer.cancel() }
+      return try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation {
-          responses.add($0, of: task)
-          task.resume()
+          if responses.add($0, of: task) { task.resume() }
         }
       } onCancel: {
-        task.cancel()
+        responses.end(task, with: CancellationError())
       }
-      guard let response = task.response else { throw HTTPRouteError.notHTTP }
-      try response.check()
-      return bytes
     }
   }
 
   private final class Responses: NSObject, URLSessionDataDelegate, Sendable {
     private struct Response {
       var bytes: [UInt8] = []
-      let continuation: CheckedContinuation<[UInt8], any Error>
+      var continuation: CheckedContinuation<[UInt8], any Error>?
+      /// The error of a request that ended before its task.
+      var error: (any Error)?
+      /// Whether the task can be canceled.
+      ///
+      /// Foundation on Linux stops the process if a task is canceled while it starts.
+      var isCancelable = false
     }
 
     private let open = Locked<[Int: Response]>([:])
 
+    /// Adds the waiting caller of a task.
+    ///
+    /// - Returns: Whether the task should start.
     func add(
       _ continuation: CheckedContinuation<[UInt8], any Error>,
       of task: URLSessionTask
-    ) {
-      open.withLock {
-        $0[task.taskIdentifier] = Response(continuation: continuation)
+    ) -> Bool {
+      let error = open.withLock { open in
+        let error = open.removeValue(forKey: task.taskIdentifier)?.error
+        if error == nil {
+          open[task.taskIdentifier] = Response(continuation: continuation)
+        }
+        return error
       }
+      if let error { continuation.resume(throwing: error) }
+      return error == nil
+    }
+
+    /// Ends the wait for a task, and the task as soon as it can be canceled.
+    func end(_ task: URLSessionTask, with error: any Error) {
+      if fail(task, with: error) { task.cancel() }
+    }
+
+    /// Ends the wait for a task.
+    ///
+    /// - Returns: Whether the task can be canceled.
+    private func fail(_ task: URLSessionTask, with error: any Error) -> Bool {
+      let (continuation, isCancelable) = open.withLock { open in
+        let id = task.taskIdentifier
+        if open[id] == nil, task.state == .completed {
+          return (nil as CheckedContinuation<[UInt8], any Error>?, false)
+        }
+        var response = open[id] ?? Response()
+        let continuation = response.continuation
+        (response.continuation, response.bytes) = (nil, [])
+        response.error = response.error ?? error
+        open[id] = response
+        return (continuation, response.isCancelable)
+      }
+      continuation?.resume(throwing: error)
+      return isCancelable
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didSendBodyData: Int64,
+      totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+    ) {
+      let hasEnded = open.withLock { open in
+        open[task.taskIdentifier]?.isCancelable = true
+        return open[task.taskIdentifier]?.error != nil
+      }
+      if hasEnded { task.cancel() }
     }
 
     func urlSession(
@@ -166,21 +239,42 @@ extension URLResponse {
       completionHandler(nil)
     }
 
+    /// Lets a status such as 401 end the request, instead of waiting for a password.
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask,
+      didReceive challenge: URLAuthenticationChallenge,
+      completionHandler:
+        @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      completionHandler(.rejectProtectionSpace, nil)
+    }
+
+    func urlSession(
+      _ session: URLSession, dataTask task: URLSessionDataTask,
+      didReceive response: URLResponse,
+      completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+      do {
+        try response.check()
+        completionHandler(.allow)
+      } catch {
+        _ = fail(task, with: error)
+        completionHandler(.cancel)
+      }
+    }
+
     func urlSession(
       _ session: URLSession, dataTask task: URLSessionDataTask,
       didReceive data: Data
     ) {
-      let tooLarge: Response? = open.withLock { open in
+      let isTooLarge = open.withLock { open in
         guard var response = open.removeValue(forKey: task.taskIdentifier)
-        else { return nil }
-        response.bytes += data
-        if response.bytes.count > SyncMessage.exchangeLimit { return response }
+        else { return false }
+        if response.error == nil { response.bytes += data }
         open[task.taskIdentifier] = response
-        return nil
+        return response.bytes.count > SyncMessage.exchangeLimit
       }
-      guard let tooLarge else { return }
-      task.cancel()
-      tooLarge.continuation.resume(throwing: HTTPRouteError.tooLarge)
+      if isTooLarge { end(task, with: HTTPRouteError.tooLarge) }
     }
 
     func urlSession(
@@ -190,11 +284,14 @@ extension URLResponse {
       let response = open.withLock {
         $0.removeValue(forKey: task.taskIdentifier)
       }
-      if let error {
-        response?.continuation.resume(throwing: error)
-      } else {
-        response?.continuation.resume(returning: response?.bytes ?? [])
-      }
+      response?.continuation?.resume(
+        with: Result {
+          // A rejected challenge has a status and an error.
+          try task.response?.check()
+          if let error { throw error }
+          if task.response == nil { throw HTTPRouteError.notHTTP }
+          return response?.bytes ?? []
+        })
     }
   }
 #else

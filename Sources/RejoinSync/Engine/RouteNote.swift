@@ -4,29 +4,32 @@ import Rejoin
 
 /// The last answer of a route, which a store keeps and may lose.
 package struct RouteNote {
+  /// The name of the scope, as the peer knows it.
+  package let scope: String
   /// The version that the route showed last.
   package let shown: ReplicaVersion
   /// The time of the last pass without an error, in milliseconds since 1970.
   package let lastSynced: Int64?
 
-  init(shown: ReplicaVersion, lastSynced: Int64?) {
-    (self.shown, self.lastSynced) = (shown, lastSynced)
+  init(scope: String, shown: ReplicaVersion, lastSynced: Int64?) {
+    (self.scope, self.shown, self.lastSynced) = (scope, shown, lastSynced)
   }
 
-  /// Decodes a note, or returns `nil` if it is of another version.
+  /// Decodes a note, or returns `nil` if it is of another build.
   package init?(decoding bytes: [UInt8]) {
-    guard bytes.count > 8,
-      let shown = try? ReplicaVersion(decoding: Array(bytes[8...]))
+    // An object has what a note needs: a scope, a version and a number.
+    guard let message = try? SyncMessage(decoding: bytes),
+      message.kind == .object, let shown = message.version
     else { return nil }
-    let time = bytes[..<8].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-    self.init(
-      shown: shown, lastSynced: time == 0 ? nil : Int64(bitPattern: time))
+    (scope, self.shown) = (message.scope, shown)
+    lastSynced = message.byteLimit == 1 ? nil : Int64(message.byteLimit)
   }
 
   func encoded() -> [UInt8] {
-    let time = UInt64(bitPattern: lastSynced ?? 0)
-    return (0..<8).map { UInt8(truncatingIfNeeded: time >> (56 - 8 * $0)) }
-      + shown.encoded()
+    var message = SyncMessage(.object, scope: scope)
+    (message.device, message.version) = (DeviceID(0), shown)
+    message.byteLimit = lastSynced.map { max(Int($0), 1) } ?? 1
+    return message.encoded()
   }
 }
 

@@ -20,10 +20,16 @@ struct RouteRun {
 
   init(route: SyncRoute) { self.route = route }
 
+  /// The name of the note about the route.
+  var noteName: String { RouteNote.name(ofRoute: route.name) }
+
   /// Takes what an earlier launch noted.
-  mutating func take(_ note: RouteNote?) {
+  mutating func take(_ bytes: [UInt8]?) {
+    let note = bytes.flatMap { RouteNote(decoding: $0) }
+    // Another scope has other saves.
+    guard let note, note.scope == route.scope else { return }
     written = note
-    (shown, lastSynced) = (note?.shown, note?.lastSynced)
+    (shown, lastSynced) = (note.shown, note.lastSynced)
   }
 
   /// Returns whether the route lacks saves of a version, did not refuse any, and does
@@ -40,7 +46,8 @@ struct RouteRun {
     guard let shown else { return nil }
     let hasTime = written?.lastSynced != nil || lastSynced == nil
     if written?.shown == shown, hasTime { return nil }
-    return RouteNote(shown: shown, lastSynced: lastSynced)
+    return RouteNote(
+      scope: route.scope, shown: shown, lastSynced: lastSynced)
   }
 
   /// Returns the status.
@@ -65,19 +72,19 @@ struct RouteRun {
     switch schedule.state {
     case .ready: return .idle
     case .waiting(let end, _):
-      return .waiting(until: time.now() + max(end - time.uptime(), 0))
+      return .waiting(until: time.now() &+ max(end - time.uptime(), 0))
     case .needsDecision: return .needsDecision
     case .stopped: return .stopped
     }
   }
 }
 
-extension SyncEngine {
+extension EngineCore {
   /// Performs the call of a pass over a route.
   func ask(_ i: Int) async {
     let run = runs[i]
     let recorder = PassRecorder(
-      of: run.route.name, isFirst: !run.hasAnswered, events: passEvents,
+      of: run.route.name, isFirst: !run.hasAnswered, events: events,
       now: time.now)
     runs[i].isSyncing = true
     await publish()
@@ -90,8 +97,12 @@ extension SyncEngine {
     var failure: (any Error)?
     var refusal: SyncRefusal?
     do {
-      let result = try await store.sync(call, asking: run.route.ask) {
-        recorder.record($0)
+      let result = try await EngineCore.$asking.withValue(
+        ObjectIdentifier(self)
+      ) {
+        try await store.sync(call, asking: run.route.ask) {
+          recorder.record($0)
+        }
       }
       outcome = .succeeded(isUploaded: result.isUploaded)
       refusal = result.uploadRefusal
@@ -127,7 +138,7 @@ extension SyncEngine {
     guard let note = runs[i].unwritten else { return }
     // A note may be lost. Then the next pass writes it.
     let isWritten: ()? = try? await store.setNote(
-      RouteNote.name(ofRoute: runs[i].route.name), to: note.encoded())
+      runs[i].noteName, to: note.encoded())
     if isWritten != nil { runs[i].written = note }
   }
 }

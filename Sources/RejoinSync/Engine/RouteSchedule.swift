@@ -42,6 +42,8 @@ struct RouteSchedule: Sendable {
   private(set) var uploadRefusal: SyncRefusal?
   /// Whether the next pass sends saves although the peer refused some.
   private var triesAgain = false
+  /// Whether the app resumed the route since the last call started.
+  private var isResumed = false
 
   /// Whether the next pass sends saves.
   var uploads: Bool { uploadRefusal == nil || triesAgain }
@@ -68,7 +70,7 @@ struct RouteSchedule: Sendable {
   ///
   /// - Returns: Whether the call sends saves.
   mutating func begin() -> Bool {
-    defer { triesAgain = false }
+    defer { (triesAgain, isResumed) = (false, false) }
     return uploads
   }
 
@@ -86,6 +88,7 @@ struct RouteSchedule: Sendable {
     refusing refusal: SyncRefusal?, hasProgressed: Bool, at now: Int64,
     random: (Int64) -> Int64
   ) {
+    if state == .stopped { return }
     if refusal != nil {
       uploadRefusal = refusal
     } else if uploaded, case .succeeded = outcome {
@@ -94,6 +97,7 @@ struct RouteSchedule: Sendable {
       // The peer did not judge the saves.
       triesAgain = true
     }
+    defer { if isResumed, state != .stopped { state = .ready } }
     func wait(for seconds: Int = 0) {
       failures = hasProgressed ? 1 : failures + 1
       let longest = min(1 << min(failures, 20), Self.longestWait)
@@ -128,11 +132,15 @@ struct RouteSchedule: Sendable {
   }
 
   /// Records that a local save was made, which may be the one that ends a refusal.
-  mutating func save() { triesAgain = uploadRefusal != nil }
+  ///
+  /// The refusal itself can still be on its way.
+  mutating func save() { triesAgain = true }
 
   /// Records that the app lets the route continue.
   mutating func resume() {
-    (state, uploadRefusal, triesAgain, failures) = (.ready, nil, false, 0)
+    if state == .stopped { return }
+    (state, uploadRefusal, failures) = (.ready, nil, 0)
+    (triesAgain, isResumed) = (true, true)
   }
 
   /// Records that the store cannot be used anymore.

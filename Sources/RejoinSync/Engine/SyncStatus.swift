@@ -83,10 +83,22 @@ public struct SyncStatus: Sendable {
 
   /// Returns whether two statuses look the same to an app.
   func equals(_ other: SyncStatus) -> Bool {
-    route == other.route && state == other.state
+    route == other.route && state.equals(other.state)
       && unsentSaves == other.unsentSaves && isSynced == other.isSynced
       && lastSynced == other.lastSynced && uploadRefusal == other.uploadRefusal
       && problem == other.problem
+  }
+}
+
+extension SyncStatus.State {
+  /// Returns whether two states look the same to an app.
+  ///
+  /// The end of a wait follows from two clocks, which drift.
+  fileprivate func equals(_ other: SyncStatus.State) -> Bool {
+    if case .waiting(let end) = self, case .waiting(let otherEnd) = other {
+      return (end &- otherEnd).magnitude < 1_000
+    }
+    return self == other
   }
 }
 

@@ -55,6 +55,50 @@ import Testing
     }
   }
 
+  @Test func otherSchemesAreNotAsked() async throws {
+    for text in ["ftp://127.0.0.1/x", "data:text/plain,x", "file:///etc/hosts"]
+    {
+      let route = SyncRoute.http(
+        "hub", scope: "s", url: try #require(URL(string: text)))
+      await #expect(throws: HTTPRouteError.notHTTP) { try await route.ask([1]) }
+    }
+  }
+
+  /// A request can be canceled before it starts, while it connects, and while it
+  /// waits.
+  @Test func canceledRequestsEnd() async throws {
+    let server = try server { request in
+      try? await Task.sleep(for: .milliseconds(1))
+      return .init(200, request.body)
+    }
+    let route = SyncRoute.http("hub", scope: "s", url: server.url)
+    let answered = Locked(0)
+    for i in 0..<1_000 {
+      let call = Task {
+        if (try? await route.ask([1])) != nil { answered.withLock { $0 += 1 } }
+      }
+      if i % 4 > 0 { try await Task.sleep(for: .microseconds(40 * (i % 60))) }
+      call.cancel()
+      await call.value
+    }
+    #expect(answered.withLock { $0 } < 1_000)
+    #expect(try await route.ask([7]) == [7])
+  }
+
+  @Test func serverThatSendsSlowlyIsLeft() async throws {
+    let server = try server { _ in
+      var response = TestServer.Response(200, [1, 2, 3], length: 1_000)
+      response.closes = false
+      return response
+    }
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForResource = 0.3
+    let route = SyncRoute.http(
+      "hub", scope: "s", url: server.url,
+      session: URLSession(configuration: configuration))
+    await #expect(throws: URLError.self) { try await route.ask([1]) }
+  }
+
   @Test func bodyIsAnswer() async throws {
     for size in [0, 1, 256 << 10, 32 << 20] {
       let body = [UInt8](repeating: 7, count: size)

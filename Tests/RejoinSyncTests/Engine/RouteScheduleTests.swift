@@ -124,6 +124,49 @@ import Testing
     }
   }
 
+  /// A user who learns that a record is too large makes it smaller during the upload.
+  @Test func saveBeforeRefusalArrivesTriesAgain() {
+    var schedule = RouteSchedule()
+    let uploads = schedule.begin()
+    schedule.save()
+    schedule.end(
+      .succeeded(isUploaded: false), uploading: uploads, refusing: .tooLarge,
+      hasProgressed: false, at: 0
+    ) { $0 }
+    #expect(schedule.uploadRefusal == .tooLarge && schedule.uploads)
+    schedule.pass(.succeeded(isUploaded: false), refusing: .tooLarge)
+    #expect(!schedule.uploads)
+  }
+
+  @Test func resumeDuringCallCounts() {
+    for outcome in [
+      RouteSchedule.Outcome.failed(SyncRefusal.denied), .failed(Offline()),
+      .succeeded(isUploaded: false),
+    ] {
+      var schedule = RouteSchedule()
+      let uploads = schedule.begin()
+      schedule.resume()
+      schedule.end(
+        outcome, uploading: uploads, refusing: nil, hasProgressed: false, at: 0
+      ) { $0 }
+      #expect(schedule.state == .ready)
+      schedule.pass(.failed(SyncRefusal.denied))
+      #expect(schedule.state == .needsDecision)
+    }
+  }
+
+  @Test func stoppedRouteStaysStopped() {
+    var schedule = RouteSchedule()
+    let uploads = schedule.begin()
+    schedule.stop()
+    schedule.end(
+      .succeeded(isUploaded: true), uploading: uploads, refusing: nil,
+      hasProgressed: true, at: 0
+    ) { $0 }
+    schedule.resume()
+    #expect(schedule.state == .stopped)
+  }
+
   @Test func refusalBeforeErrorCounts() {
     for outcome in [RouteSchedule.Outcome.canceled, .failed(Offline())] {
       var schedule = RouteSchedule()

@@ -313,28 +313,4 @@ class EngineSuite: SyncSuite {
     #expect(clock.waitCount == count)
     await engine.stop()
   }
-
-  @Test func mistakesAreReported() async {
-    await #expect(processExitsWith: .failure) {
-      let store = try await ReplicaStore.inMemory(schema: [Item.self])
-      let first = SyncEngine(store, routes: [])
-      _ = SyncEngine(store, routes: [])
-      await first.stop()
-    }
-    await #expect(processExitsWith: .failure) {
-      let store = try await ReplicaStore.inMemory(schema: [Item.self])
-      let route = SyncRoute("hub", scope: "s") { $0 }
-      _ = SyncEngine(store, routes: [route, route])
-    }
-    await #expect(processExitsWith: .failure) {
-      let store = try await ReplicaStore.inMemory(schema: [Item.self])
-      await SyncEngine(store, routes: []).resume("hub")
-    }
-    // A released engine frees its store.
-    await #expect(processExitsWith: .success) {
-      let store = try await ReplicaStore.inMemory(schema: [Item.self])
-      _ = SyncEngine(store, routes: [])
-      _ = SyncEngine(store, routes: [])
-    }
-  }
 }

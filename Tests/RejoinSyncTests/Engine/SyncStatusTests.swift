@@ -112,6 +112,24 @@ import _RejoinVerification
     }
   }
 
+  /// An app that gives the route to another scope sees nothing of the first one.
+  @Test func noteOfOtherScopeIsNotUsed() async throws {
+    let session = try await session()
+    do {
+      let (phone, engine) = try await launch { await session.answer($0) }
+      try await phone.write("Milk")
+      #expect(await engine.sync().map(\.isSynced) == [true])
+      await engine.stop()
+    }
+    let phone = try await store("phone")
+    let engine = SyncEngine(
+      phone,
+      routes: [SyncRoute("hub", scope: "other") { _ in throw Offline() }],
+      time: clock.time)
+    #expect(await engine.publish().map(\.isUploaded) == [false])
+    #expect(await engine.sync().map(\.unsentSaves) == [1])
+  }
+
   @Test func storeOfEarlierBuildOpens() async throws {
     let session = try await session()
     do {

@@ -13,12 +13,12 @@ struct Publication {
   var task: Task<Void, Never>?
 }
 
-extension SyncEngine {
+extension EngineCore {
   /// Publishes the statuses if one changed, now or at the end of the interval.
   ///
   /// - Returns: The present statuses.
   @discardableResult
-  package func publish() async -> [SyncStatus] {
+  func publish() async -> [SyncStatus] {
     let version = await store.version
     let statuses = runs.map {
       $0.status(at: version, time, isStopped: isStopped)
@@ -30,7 +30,7 @@ extension SyncEngine {
     let due = publication.time.map { $0 + Publication.interval } ?? .min
     if due <= time.uptime() {
       (publication.statuses, publication.time) = (statuses, time.uptime())
-      newestStatuses.send(statuses)
+      self.statuses.send(statuses)
     } else {
       publication.task = Task { [weak self, time] in
         try? await time.wait(due)

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RejoinTesting
+import Testing
+import _RejoinVerification
+
+@testable import Rejoin
+@testable import RejoinStore
+@testable import RejoinSync
+
+/// Engines that are canceled, replaced and called from their own routes.
+@Suite class EngineLifetimeTests: EngineSuite {
+  @Test func callAfterCanceledCallHasPass() async throws {
+    let (phone, session) = (try await store(), try await session())
+    let (clock, count) = (clock, Locked(0))
+    let engine = engine(phone) { request in
+      count.withLock { $0 += 1 }
+      try await clock.wait(until: clock.uptime + 100)
+      return await session.answer(request)
+    }
+    let first = Task { await engine.sync() }
+    try await wait { count.withLock { $0 } == 1 }
+    try await phone.write("Milk")
+    // The second call waits for a pass of its own, and gives up.
+    let second = Task { await engine.sync() }
+    for _ in 0..<200 { await Task.yield() }
+    second.cancel()
+    for _ in 0..<200 { await Task.yield() }
+    let ended = Locked(false)
+    let third = Task {
+      let statuses = await engine.sync()
+      ended.withLock { $0 = true }
+      return statuses
+    }
+    for _ in 0..<200 { await Task.yield() }
+    try await wait {
+      clock.advance(by: 100)
+      return ended.withLock { $0 }
+    }
+    #expect(await third.value.map(\.isUploaded) == [true])
+    _ = await (first.value, second.value)
+  }
+
+  @Test func releasedEngineFreesStore() async throws {
+    let (phone, session) = (try await store(), try await session())
+    for i in 0..<50 {
+      let engine = SyncEngine(
+        phone,
+        routes: [SyncRoute("hub", scope: "s") { await session.answer($0) }])
+      await engine.start()
+      _ = engine.statuses
+      try await phone.write("\(i)")
+      if i % 2 == 0 { await engine.sync() }
+    }
+    await #expect(processExitsWith: .failure) {
+      let store = try await ReplicaStore.inMemory(schema: [Item.self])
+      let first = SyncEngine(store, routes: [])
+      _ = SyncEngine(store, routes: [])
+      await first.stop()
+    }
+  }
+
+  @Test func mistakesStop() async {
+    await #expect(processExitsWith: .failure) {
+      let store = try await ReplicaStore.inMemory(schema: [Item.self])
+      let route = SyncRoute("hub", scope: "s") { $0 }
+      _ = SyncEngine(store, routes: [route, route])
+    }
+    await #expect(processExitsWith: .failure) {
+      let store = try await ReplicaStore.inMemory(schema: [Item.self])
+      await SyncEngine(store, routes: []).resume("hub")
+    }
+    await #expect(processExitsWith: .failure) {
+      _ = SyncRoute("hub", scope: String(repeating: "s", count: 1_025)) { $0 }
+    }
+  }
+
+  /// An app that signs out because its token expired calls the engine in the route.
+  @Test func callsInRouteDoNotWait() async throws {
+    let (phone, held) = (try await store(), Locked<SyncEngine?>(nil))
+    let engine = engine(phone) { _ in
+      let engine = held.withLock { $0 }
+      await engine?.sync()
+      await engine?.stop()
+      throw Offline()
+    }
+    held.withLock { $0 = engine }
+    #expect(await engine.sync().map(\.state) == [.stopped])
+    held.withLock { $0 = nil }
+  }
+
+  @Test func resumeDuringPassContinues() async throws {
+    let (phone, session) = (try await store(), try await session())
+    let (clock, count) = (clock, Locked(0))
+    let engine = engine(phone) { request in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if number > 1 { return await session.answer(request) }
+      try await clock.wait(until: clock.uptime + 100)
+      throw SyncRefusal.denied
+    }
+    await engine.start()
+    try await phone.write("Milk")
+    let first = Task { await engine.sync() }
+    try await wait { count.withLock { $0 } == 1 }
+    await engine.resume("hub")
+    clock.advance(by: 100)
+    _ = await first.value
+    try await wait {
+      clock.advance(by: 1)
+      return try await session.version(of: "s").covers(await phone.version)
+    }
+    await engine.stop()
+  }
+}
