@@ -34,6 +34,7 @@ let package = Package(
         .product(name: "RejoinFoundation", package: rejoin),
         .product(name: "RejoinSQL", package: rejoin),
         .product(name: "RejoinStore", package: rejoin),
+        .product(name: "RejoinSync", package: rejoin),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -42,6 +42,7 @@ func run(_ arguments: Arguments) throws {
   suite.addLists()
   suite.addHubs()
   suite.addCalls()
+  suite.addEngines()
   suite.addStrategies()
   var runner = Runner(arguments.scale, progress: tell)
   let rows = try runner.run(suite, filters: arguments.filters)

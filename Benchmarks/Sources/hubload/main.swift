@@ -8,6 +8,8 @@ import Foundation
 
 let usage = """
   usage: hubload load LABEL DATABASE [SECONDS]
+         hubload answers DATABASE [REQUESTS]
+         hubload acknowledgments DATABASE [SECONDS]
          hubload growth DATABASE RECORDS…
          hubload hostile DATABASE KIND [SECONDS [FRACTION [RATE]]]
 
@@ -20,6 +22,16 @@ let usage = """
            and four requests: `version`, `apply`, `recordVersion` and
            `delta(since:)`. A save is delivered to each other client of its scope,
            so with more clients, each sync brings more saves.
+  answers  Prints a line for each of five pairs of turns, and one with the medians:
+           the database, the clients, each in its own scope, the requests per
+           second with `answer` and with the calls that it replaces, and the ratio,
+           which should be 0.8 or more. Each client sends REQUESTS with a save.
+  acknowledgments
+           Prints a line for one client and for 64 in one scope, which save once a
+           second each: the database, the clients, the saves, the 50th and 99th
+           percentile of the time until `answer` shows a save, in milliseconds, and
+           the 99th divided by that of one client, which should be 20 or less. One
+           client saves 64 times a second.
   growth   Prints a line for each number of records in a scope. The hub runs in a
            process of its own, whose peak memory is measured.
   hostile  Prints a line with the durations of a member's syncs before, during and
@@ -49,6 +61,12 @@ switch arguments.dropFirst().first {
 case "load" where 4...5 ~= arguments.count:
   try await measureLoad(
     arguments[2], Database(arguments[3]), seconds: number(4, default: 5.0))
+case "answers" where 3...4 ~= arguments.count:
+  try await measureAnswers(
+    Database(arguments[2]), requests: max(number(3, default: 50), 1))
+case "acknowledgments" where 3...4 ~= arguments.count:
+  try await measureAcknowledgments(
+    Database(arguments[2]), seconds: max(number(3, default: 10), 1))
 case "growth" where arguments.count >= 4:
   for index in 3..<arguments.count {
     try await measureGrowth(
