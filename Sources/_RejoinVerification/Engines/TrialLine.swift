@@ -32,6 +32,8 @@ final class TrialLine: Sendable {
     var askedEnd: Int64?
     /// Whether the peer refused everything, and the device was not told to go on.
     var needsDecision = false
+    /// Whether the device was told to go on since the last request started.
+    var isResumed = false
     var faults: [String] = []
   }
 
@@ -65,6 +67,7 @@ final class TrialLine: Sendable {
   func resume() {
     state.withLock {
       ($0.isRefused, $0.needsDecision, $0.askedEnd) = (false, false, nil)
+      $0.isResumed = true
     }
   }
 
@@ -120,13 +123,14 @@ final class TrialLine: Sendable {
         state.faults.append(
           "\(request.byteLimit) bytes after an error with \(state.byteLimit)")
       }
-      if let end = state.askedEnd, time.uptime < end {
+      if let end = state.askedEnd, time.uptime < end, !state.isResumed {
         state.faults.append("a request comes \(end - time.uptime) ms early")
       }
-      if state.needsDecision {
+      if state.needsDecision, !state.isResumed {
         state.faults.append("a route goes on without the app")
       }
       (state.hasFailed, state.askedEnd) = (false, nil)
+      (state.needsDecision, state.isResumed) = (false, false)
       state.byteLimit = request.byteLimit
     }
     counts.withLock {
