@@ -99,7 +99,7 @@ import Testing
   /// Both sides ask over pipes with small buffers, with a record of 16 MiB each.
   @Test func largeRecordsPassThroughSmallPipes() async throws {
     let (phone, tablet) = (try await store("phone"), try await store("tablet"))
-    // The limit of a record counts its key and its dot, too.
+    // The limit of a record includes its key and its dot.
     let size = (16 << 20) - 1_024
     let long = String(repeating: "r", count: size)
     try await phone.write(long, to: "phone")

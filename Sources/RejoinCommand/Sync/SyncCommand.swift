@@ -118,9 +118,7 @@ struct SyncCommand {
     }
   }
 
-  /// The name under which the store keeps what the peer showed.
-  ///
-  /// It does not contain the peer, which can have a password.
+  /// The name of the route, without the peer, which can contain a password.
   private var routeName: String {
     var digest = Digest()
     for text in [peer, peerScope] { digest.add(text) }

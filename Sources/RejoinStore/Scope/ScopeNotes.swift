@@ -90,8 +90,7 @@ extension StoredScope {
 
   /// Replaces the value of a note, without waiting for the disk.
   package func setNote(_ name: String, to value: [UInt8]) throws(StoreError) {
-    // The next save syncs the note, too. Only within this call, a commit does not
-    // sync the log.
+    // A commit within this call does not sync the log. The next save syncs it.
     let level = try? connection.integer("PRAGMA synchronous")
     try? connection.run("PRAGMA synchronous = 1")
     defer { try? connection.run("PRAGMA synchronous = \(level ?? 2)") }

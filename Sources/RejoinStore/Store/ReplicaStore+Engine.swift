@@ -2,7 +2,7 @@
 
 import Rejoin
 
-// What an engine that syncs the store uses.
+// The part of a store that its sync engine uses.
 extension ReplicaStore {
   /// One element for one or more changes of the version from now on.
   ///

@@ -12,9 +12,9 @@ actor EngineCore {
 
   /// The routes that a pass includes.
   private enum Selection {
-    /// Those whose wait ended.
+    /// Routes whose wait ended.
     case waiting
-    /// All, except those that wait for the app or for a peer.
+    /// All routes except those that wait for the app or for a peer.
     case all
   }
 

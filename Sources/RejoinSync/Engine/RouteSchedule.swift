@@ -3,7 +3,7 @@
 import Rejoin
 import RejoinStore
 
-/// When a route syncs next, and in parts of what size.
+/// The time of the next call of a route, and the size of its parts.
 ///
 /// Times are milliseconds of a clock that does not jump.
 struct RouteSchedule: Sendable {
@@ -15,7 +15,7 @@ struct RouteSchedule: Sendable {
     case stopped
   }
 
-  /// What an error asks for.
+  /// The consequence of an error.
   enum Kind: Hashable, Sendable {
     case decision, end, retry
   }

@@ -89,7 +89,7 @@ package final class EngineDay {
     try await passTime(until: end)
   }
 
-  /// Advances the time in steps in which no device has two passes.
+  /// Advances the time in steps so short that no device has two passes in one.
   private func passTime(until end: Int64) async throws {
     while true {
       var next = end

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What happened in trials of engines.
+/// The numbers of events in trials of engines.
 package struct EngineTrialCounts: Sendable {
   package var saves = 0
   package var requests = 0

@@ -30,9 +30,9 @@ final class TrialLine: Sendable {
     var hasFailed = false
     /// The time until which the peer asked to wait, or `nil`.
     var askedEnd: Int64?
-    /// Whether the peer refused everything, and the device was not told to go on.
+    /// Whether the peer refused everything, and the app did not resume the route.
     var needsDecision = false
-    /// Whether the device was told to go on since the last request started.
+    /// Whether the app resumed the route since the last request started.
     var isResumed = false
     var faults: [String] = []
   }

@@ -9,7 +9,7 @@ import _RejoinVerification
 @testable import RejoinStore
 @testable import RejoinSync
 
-/// What an engine shows, also after a launch without a network.
+/// The statuses of an engine, with a network and without.
 @Suite class SyncStatusTests: EngineSuite {
   private func launch(
     _ name: String = "phone",
