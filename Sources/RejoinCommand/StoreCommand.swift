@@ -16,8 +16,9 @@ struct StoreCommand {
     usage: "FILE [--check]",
     discussion: """
       For each scope, the command prints its device, the records of each entity, the
-      last save of each device, and the routes of its sync engine. It reads and checks every row, and names a row
-      that is damaged. It can read a file in use and never writes to it.
+      last save of each device, and the routes of its sync engine. It reads and
+      checks every row, and names a row that is damaged. It can read a file in use
+      and never writes to it.
       """,
     sections: [
       .init(

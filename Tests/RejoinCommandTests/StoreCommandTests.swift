@@ -45,7 +45,7 @@ import Testing
     let lines = printed.text.split(separator: "\n")
     #expect(lines[1] == "scope \"main\": device phone, opened 1 time")
     #expect(lines[2].hasPrefix("2 records in "))
-    #expect(lines[2].hasSuffix(" bytes, 0 patches in 0 bytes, 3 digests"))
+    #expect(lines[2].hasSuffix(" bytes, 0 patches in 0 bytes, 1 digest"))
     #expect(lines.contains { $0.split(separator: " ") == ["Note", "2"] })
     #expect(lines.contains { $0.hasPrefix("phone ") && $0.contains(" own") })
     let route = lines.first { $0.hasPrefix("server ") }

@@ -129,13 +129,15 @@ package final class EngineTrial {
   /// Undoes the last insertion of a device, unless it is removed.
   private func undo(on device: TrialDevice) async throws {
     let before = await device.elements
+    let known = removed.withLock { $0 }
+    // Each could be the undone one, and a peer can get it together with the undo.
+    removed.withLock { $0.formUnion(before) }
     for line in device.lines.values { line.save() }
     if case .prevented = try await device.store.undo() {
       try await device.store.discardUndo()
     }
-    // Other elements can arrive in the meantime.
     let undone = before.subtracting(await device.elements)
-    removed.withLock { $0.formUnion(undone) }
+    removed.withLock { $0 = known.union(undone) }
   }
 
   private func check() throws {
@@ -221,7 +223,7 @@ package final class EngineTrial {
     for _ in 0..<20_000 {
       if time.uptime >= end, await !device.engine.isPassing { return }
       time.advance(by: 50)
-      try? await Task.sleep(for: .microseconds(20))
+      try? await Task.sleep(for: .microseconds(100))
     }
   }
 }

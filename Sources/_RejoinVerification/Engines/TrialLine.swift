@@ -20,7 +20,7 @@ final class TrialLine: Sendable {
     var lastAnswer: [UInt8]?
     /// Whether saves were refused, and none was sent or told to be sent since.
     var isRefused = false
-    /// How often such a part may come again, once for each save.
+    /// How often such a part may come again, once for each save or resumption.
     ///
     /// The engine can learn of a save after it sent the save.
     var attempts = 0
@@ -32,7 +32,8 @@ final class TrialLine: Sendable {
     var askedEnd: Int64?
     /// Whether the peer refused everything, and the app did not resume the route.
     var needsDecision = false
-    /// Whether the app resumed the route since the last request started.
+    /// Whether the app resumed the route, perhaps during a call, since a request needed
+    /// that.
     var isResumed = false
     var faults: [String] = []
   }
@@ -67,7 +68,7 @@ final class TrialLine: Sendable {
   func resume() {
     state.withLock {
       ($0.isRefused, $0.needsDecision, $0.askedEnd) = (false, false, nil)
-      $0.isResumed = true
+      ($0.isResumed, $0.attempts) = (true, min($0.attempts + 1, 2))
     }
   }
 
@@ -123,14 +124,19 @@ final class TrialLine: Sendable {
         state.faults.append(
           "\(request.byteLimit) bytes after an error with \(state.byteLimit)")
       }
-      if let end = state.askedEnd, time.uptime < end, !state.isResumed {
-        state.faults.append("a request comes \(end - time.uptime) ms early")
+      let early = state.askedEnd.map { $0 - time.uptime } ?? 0
+      if early > 0 || state.needsDecision {
+        if !state.isResumed {
+          state.faults.append(
+            early > 0
+              ? "a request comes \(early) ms early"
+              : "a route goes on without the app")
+        }
+        state.isResumed = false
       }
-      if state.needsDecision, !state.isResumed {
-        state.faults.append("a route goes on without the app")
-      }
-      (state.hasFailed, state.askedEnd) = (false, nil)
-      (state.needsDecision, state.isResumed) = (false, false)
+      (state.hasFailed, state.askedEnd, state.needsDecision) = (
+        false, nil, false
+      )
       state.byteLimit = request.byteLimit
     }
     counts.withLock {

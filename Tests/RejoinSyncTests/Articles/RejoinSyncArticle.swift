@@ -37,7 +37,9 @@ import Testing
 
   @Test func engineSyncsOverHTTP() async throws {
     let session = try await hub().makeSession { _ in }
-    let server = try TestServer { .init(200, await session.answer($0.body)) }
+    let server = try TestServer(awaiting: {
+      .init(200, await session.answer($0.body))
+    })
     defer { server.stop() }
     let (store, url) = (try await store(), server.url)
     try await store.write("Milk")

@@ -211,14 +211,14 @@ private enum Hummingbird {
 
   @Test func tokenIsRenewedBeforeRequest() async throws {
     let server = SyncServer(hub: try await hub(), accounts: Accounts())
-    let http = try TestServer { request in
+    let http = try TestServer(awaiting: { request in
       let lines = request.head.components(separatedBy: "\r\n")
       let line = lines.first { $0.hasPrefix("Authorization: ") }
       let token = line.map { String($0.dropFirst(15)) }
       let (status, body) = await server.respond(
         to: request.body, authorization: token)
       return .init(status, body)
-    }
+    })
     defer { http.stop() }
     let store = try await openStore()
     try await store.save { $0[Note.self, "1"].title = "Milk" }

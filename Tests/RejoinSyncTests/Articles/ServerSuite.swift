@@ -19,7 +19,7 @@ class ServerSuite: SyncSuite {
   func serve(
     _ answer: @escaping @Sendable ([UInt8]) async -> [UInt8]
   ) throws -> URL {
-    let server = try TestServer { .init(200, await answer($0.body)) }
+    let server = try TestServer(awaiting: { .init(200, await answer($0.body)) })
     servers.append(server)
     return server.url
   }

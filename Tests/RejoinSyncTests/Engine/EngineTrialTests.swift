@@ -7,17 +7,21 @@ import Testing
 
 /// Random hours of engines, with every fault of their lines.
 @Suite struct EngineTrialTests {
+  /// `TRIALS` sets the number of hours.
+  private static let count =
+    UInt64(ProcessInfo.processInfo.environment["TRIALS"] ?? "")
+    ?? (Tier.isNightly ? 10_000 : 300)
+
   @Test func randomHours() async throws {
     var counts = EngineTrialCounts()
-    for seed
-      in 0..<(UInt64(ProcessInfo.processInfo.environment["TRIALS"] ?? "")
-      ?? 1_000) as Range<UInt64>
-    {
+    for seed in 0..<Self.count {
       do {
         counts.add(try await EngineTrial(seed: seed).run())
       } catch { Issue.record("seed \(seed): \(error)") }
     }
+    print("\(Self.count) hours of engines: \(counts)")
     // Each kind of event happened.
-    #expect(counts.all.allSatisfy { $0 > 100 }, "\(counts)")
+    let isLong = Self.count >= 300
+    #expect(!isLong || counts.all.allSatisfy { $0 > 30 }, "\(counts)")
   }
 }

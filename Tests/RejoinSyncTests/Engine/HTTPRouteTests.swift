@@ -14,7 +14,7 @@ import Testing
 @Suite(.serialized) class HTTPRouteTests: SyncSuite {
   private func server(
     answer:
-      @escaping @Sendable (TestServer.Request) async ->
+      @escaping @Sendable (TestServer.Request) ->
       TestServer.Response
   ) throws -> TestServer {
     let server = try TestServer(answer: answer)
@@ -31,8 +31,10 @@ import Testing
     _ response: TestServer.Response, _ request: [UInt8] = [1]
   ) async throws -> [UInt8] {
     let server = try server { _ in response }
-    return try await SyncRoute.http("hub", scope: "s", url: server.url)
-      .ask(request)
+    return try await SyncRoute.http(
+      "hub", scope: "s", url: server.url, session: .patient
+    )
+    .ask(request)
   }
 
   @Test func statusesBecomeErrors() async throws {
@@ -68,10 +70,11 @@ import Testing
   /// waits.
   @Test func canceledRequestsEnd() async throws {
     let server = try server { request in
-      try? await Task.sleep(for: .milliseconds(1))
+      usleep(1_000)
       return .init(200, request.body)
     }
-    let route = SyncRoute.http("hub", scope: "s", url: server.url)
+    let route = SyncRoute.http(
+      "hub", scope: "s", url: server.url, session: .patient)
     let answered = Locked(0)
     for i in 0..<1_000 {
       let call = Task {
@@ -103,7 +106,9 @@ import Testing
     for size in [0, 1, 256 << 10, 32 << 20] {
       let body = [UInt8](repeating: 7, count: size)
       let server = try server { .init(200, $0.body) }
-      let route = SyncRoute.http("hub", scope: "s", url: server.url) {
+      let route = SyncRoute.http(
+        "hub", scope: "s", url: server.url, session: .patient
+      ) {
         $0.setValue("Bearer x", forHTTPHeaderField: "Authorization")
       }
       #expect(try await route.ask(body) == body)
@@ -152,7 +157,9 @@ import Testing
   @Test func preparationErrorIsErrorOfRoute() async throws {
     struct Expired: Error {}
     let server = try server { .init(200, $0.body) }
-    let route = SyncRoute.http("hub", scope: "s", url: server.url) { _ in
+    let route = SyncRoute.http(
+      "hub", scope: "s", url: server.url, session: .patient
+    ) { _ in
       throw Expired()
     }
     await #expect(throws: Expired.self) { try await route.ask([1]) }
@@ -166,7 +173,7 @@ import Testing
       let server = try server { .init(200, answer ?? $0.body) }
       let engine = SyncEngine(
         try await store(),
-        routes: [.http("hub", scope: "s", url: server.url)])
+        routes: [.http("hub", scope: "s", url: server.url, session: .patient)])
       let status = try #require(await engine.sync().first)
       #expect(status.error is WireError)
       guard case .waiting = status.state else {
@@ -178,16 +185,19 @@ import Testing
 
   @Test func serverThatNeverAnswersIsLeft() async throws {
     let server = try server { _ in
-      try? await Task.sleep(for: .seconds(600))
+      sleep(20)
       return .init(200)
     }
-    let slow = SyncRoute.http("hub", scope: "s", url: server.url) {
+    let slow = SyncRoute.http(
+      "hub", scope: "s", url: server.url, session: .patient
+    ) {
       $0.timeoutInterval = 1
     }
     await #expect(throws: URLError.self) { try await slow.ask([1]) }
     // Stopping the engine cancels the request.
     let engine = SyncEngine(
-      try await store(), routes: [.http("hub", scope: "s", url: server.url)])
+      try await store(),
+      routes: [.http("hub", scope: "s", url: server.url, session: .patient)])
     let call = Task { await engine.sync() }
     while server.requests.count < 2 {
       try await Task.sleep(for: .milliseconds(5))
@@ -198,12 +208,16 @@ import Testing
 
   @Test func devicesSyncThroughServer() async throws {
     let session = try await hub().makeSession { _ in }
-    let server = try server { .init(200, await session.answer($0.body)) }
+    let server = try TestServer(awaiting: {
+      .init(200, await session.answer($0.body))
+    })
+    servers.append(server)
     let (phone, tablet) = (try await store("phone"), try await store("tablet"))
     try await phone.fill(3_000)
     for store in [phone, tablet] {
       let engine = SyncEngine(
-        store, routes: [.http("hub", scope: "s", url: server.url)])
+        store,
+        routes: [.http("hub", scope: "s", url: server.url, session: .patient)])
       let status = try #require(await engine.sync().first)
       #expect(status.isSynced, "\(status)")
     }

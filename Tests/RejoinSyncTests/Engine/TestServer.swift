@@ -3,6 +3,19 @@
 import Foundation
 import Rejoin
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+extension URLSession {
+  /// A session for tests on a machine that does other work.
+  static let patient: URLSession = {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = 600
+    return URLSession(configuration: configuration)
+  }()
+}
+
 /// A server on the loopback interface that sends what a test wants.
 final class TestServer: Sendable {
   /// The bytes that follow a request, and whether the server then closes the
@@ -30,11 +43,12 @@ final class TestServer: Sendable {
 
   private let socket: Int32
   private let port: UInt16
-  private let answer: @Sendable (Request) async -> Response
+  /// A closure that answers a request on the thread of its connection.
+  private let answer: @Sendable (Request) -> Response
   private let received = Locked<[Request]>([])
 
   init(
-    answer: @escaping @Sendable (Request) async -> Response
+    answer: @escaping @Sendable (Request) -> Response
   ) throws {
     self.answer = answer
     #if canImport(Darwin)
@@ -59,6 +73,15 @@ final class TestServer: Sendable {
     Thread { [self] in accept() }.start()
   }
 
+  /// Creates a server whose answers need other tasks.
+  convenience init(
+    awaiting answer: @escaping @Sendable (Request) async -> Response
+  ) throws {
+    try self.init { request in
+      waiting { await answer(request) } ?? Response(500)
+    }
+  }
+
   var url: URL { URL(string: "http://127.0.0.1:\(port)/sync")! }
   /// The requests so far.
   var requests: [Request] { received.withLock { $0 } }
@@ -80,14 +103,7 @@ final class TestServer: Sendable {
     defer { close(client) }
     guard let request = read(client) else { return }
     received.withLock { $0.append(request) }
-    let (done, response) = (DispatchSemaphore(value: 0), Locked<Response?>(nil))
-    Task { [answer] in
-      let found = await answer(request)
-      response.withLock { $0 = found }
-      done.signal()
-    }
-    done.wait()
-    guard let response = response.withLock({ $0 }) else { return }
+    let response = answer(request)
     var rest = response.bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes {
@@ -118,4 +134,18 @@ final class TestServer: Sendable {
       bytes += buffer[..<count]
     }
   }
+}
+
+/// Waits on a thread of its own for an asynchronous closure.
+private func waiting<Value: Sendable>(
+  _ body: @escaping @Sendable () async -> Value
+) -> Value? {
+  let (done, result) = (DispatchSemaphore(value: 0), Locked<Value?>(nil))
+  Task {
+    let found = await body()
+    result.withLock { $0 = found }
+    done.signal()
+  }
+  done.wait()
+  return result.withLock { $0 }
 }
