@@ -160,10 +160,11 @@ package final class ChangeObservers: Sendable {
     return versions.stream()
   }
 
+  /// Whether an engine waits for changes of the version.
+  var hasEngine: Bool { state.withLock(\.hasEngine) }
+
   /// Records that saves were made or received.
-  func sendVersionChange() {
-    if state.withLock(\.hasEngine) { versions.send(()) }
-  }
+  func sendVersionChange() { versions.send(()) }
 
   /// Ends all observers, including observers that are added later.
   ///

@@ -133,7 +133,7 @@ package final class StoredScope {
       if let change = replica.deviceChange { deviceChange = change }
       recordRebuilt(rebuilt)
       observers.send(changes, upTo: checkpoint)
-      if before.version != replica.current.version {
+      if observers.hasEngine, before.version != replica.current.version {
         observers.sendVersionChange()
       }
     } catch {
