@@ -90,6 +90,23 @@ import _RejoinVerification
     held.withLock { $0 = nil }
   }
 
+  /// Some routes do not end when their task is canceled.
+  @Test func stopWaitsForRoute() async throws {
+    let (phone, state) = (try await store(), Locked((started: 0, ended: 0)))
+    let engine = engine(phone) { _ in
+      state.withLock { $0.started += 1 }
+      await Task.detached { try? await Task.sleep(for: .milliseconds(200)) }
+        .value
+      state.withLock { $0.ended += 1 }
+      throw Offline()
+    }
+    let call = Task { await engine.sync() }
+    try await wait { state.withLock { $0.started } == 1 }
+    await engine.stop()
+    #expect(state.withLock { $0.ended } == 1)
+    _ = await call.value
+  }
+
   @Test func resumeDuringPassContinues() async throws {
     let (phone, session) = (try await store(), try await session())
     let (clock, count) = (clock, Locked(0))
