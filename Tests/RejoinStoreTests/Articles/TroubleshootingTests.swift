@@ -123,9 +123,11 @@ import Testing
       #expect(
         Self.messages.contains { text.hasPrefix($0) }, "no row for: \(text)")
     }
-    let engine = try String(
-      contentsOf: Self.root.appending(
-        path: "Sources/RejoinSync/Engine/SyncEngine.swift"), encoding: .utf8)
+    let engine = try ["SyncEngine", "EngineCore"].map {
+      try String(
+        contentsOf: Self.root.appending(
+          path: "Sources/RejoinSync/Engine/\($0).swift"), encoding: .utf8)
+    }.joined()
     for rule in Self.rules { #expect(engine.contains(rule)) }
   }
 
