@@ -151,36 +151,43 @@ class EngineSuite: SyncSuite {
 
   @Test func canceledCallerDoesNotCancelOthers() async throws {
     let (phone, session) = (try await store(), try await session())
-    let (clock, isAsking) = (clock, Locked(false))
+    let (clock, count) = (clock, Locked(0))
     let engine = engine(phone) { request in
-      isAsking.withLock { $0 = true }
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
       try await clock.wait(until: clock.uptime + 100)
+      if number == 1 { throw Offline() }
       return await session.answer(request)
     }
-    let (first, ended) = (Task { await engine.sync() }, Locked(false))
-    try await wait { isAsking.withLock { $0 } }
+    let first = Task { await engine.sync() }
+    try await wait { count.withLock { $0 } == 1 }
     try await phone.write("Milk")
     // Both wait for the second pass.
     let (second, third) = (
-      Task { await engine.sync() },
-      Task {
-        let statuses = await engine.sync()
-        ended.withLock { $0 = true }
-        return statuses
-      }
+      Task { await engine.sync() }, Task { await engine.sync() }
     )
-    for _ in 0..<200 { await Task.yield() }
+    for _ in 0..<500 { await Task.yield() }
+    clock.advance(by: 100)
+    try await wait { count.withLock { $0 } == 2 }
     second.cancel()
-    for _ in 0..<200 { await Task.yield() }
+    for _ in 0..<500 { await Task.yield() }
+    let ended = Locked(false)
+    let end = Task {
+      let statuses = await third.value
+      ended.withLock { $0 = true }
+      return statuses
+    }
     try await wait {
       clock.advance(by: 100)
       return ended.withLock { $0 }
     }
-    #expect(await third.value.map(\.isUploaded) == [true])
+    #expect(await end.value.map(\.isUploaded) == [true])
     // Without another caller, the pass ends early.
-    isAsking.withLock { $0 = false }
+    let number = count.withLock { $0 }
     let last = Task { await engine.sync() }
-    try await wait { isAsking.withLock { $0 } }
+    try await wait { count.withLock { $0 } > number }
     last.cancel()
     #expect(await last.value.map(\.state) == [.idle])
     _ = await (first.value, second.value)
