@@ -27,10 +27,11 @@ extension HubConnection {
   }
 }
 
-/// A hub on SQLite and, if `REJOIN_POSTGRESQL` contains a connection string, on
+/// A hub on SQLite or, if `REJOIN_POSTGRESQL` contains a connection string, on
 /// PostgreSQL.
 ///
-/// `Tests/Hub/run` starts a server and sets this variable.
+/// `Tests/Checks/Hub/run` starts a server and sets this variable. The tests on SQLite
+/// ran before.
 class HubSuite: StoreSuite {
   enum Database: CaseIterable {
     case sqlite, postgresql
@@ -39,7 +40,7 @@ class HubSuite: StoreSuite {
       .environment["REJOIN_POSTGRESQL"]
 
     static var available: [Database] {
-      server == nil ? [.sqlite] : [.sqlite, .postgresql]
+      [server == nil ? .sqlite : .postgresql]
     }
 
     /// - Parameter path: The path of the file of SQLite.
