@@ -71,8 +71,7 @@ let package = Package(
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinSQL",
         "RejoinStore", "RejoinSync", "RejoinTesting", "HubWriter",
-        "StoreWriter",
-        "_RejoinVerification",
+        "RejoinCommand", "StoreWriter", "_RejoinVerification",
       ]),
     .testTarget(
       name: "RejoinSyncTests",
@@ -98,9 +97,7 @@ let package = Package(
       path: "Tests/Programs/PowerCuts"),
     .executableTarget(
       name: "HubWriter",
-      dependencies: [
-        "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore", "RejoinSync",
-      ],
+      dependencies: ["Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore"],
       path: "Tests/Programs/HubWriter"),
     .testTarget(
       name: "RejoinTestingTests", dependencies: ["Rejoin", "RejoinTesting"]),

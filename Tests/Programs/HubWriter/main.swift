@@ -13,7 +13,6 @@
 //   HubWriter DATABASE --erase    erases this scope
 //   HubWriter DATABASE --save     saves in four other scopes until it is killed, and
 //                                 prints the milliseconds of each save
-//   HubWriter DATABASE --answer   answers the requests on standard input
 //
 // DATABASE is a libpq connection string, or `sqlite:` and the path of a file.
 
@@ -65,8 +64,6 @@ case "--erase":
   try await Erasing.erase(database)
   exit(0)
 case "--save": try await Erasing.save(database)
-case "--answer":
-  try await answerRequests(database)
   exit(0)
 default: break
 }

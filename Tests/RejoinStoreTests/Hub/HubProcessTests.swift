@@ -16,32 +16,25 @@ import _RejoinVerification
     // Unchecked: one call uses it at a time.
     private let process = Process()
     private let (input, output) = (Pipe(), Pipe())
+    private var stream = MessageStream()
 
+    /// - Parameter database: The path of a file, or the URL of a database.
     init(_ database: String) throws {
-      process.executableURL = try #require(TestProgram.named("HubWriter"))
-      process.arguments = [database, "--answer"]
+      process.executableURL = try #require(TestProgram.named("rejoin"))
+      process.arguments = ["serve", database, "--stdio"]
       (process.standardInput, process.standardOutput) = (input, output)
       try process.run()
     }
 
     func answer(_ request: [UInt8]) throws -> [UInt8] {
-      let size = (0..<4).map {
-        UInt8(truncatingIfNeeded: request.count >> (24 - 8 * $0))
+      try input.fileHandleForWriting.write(
+        contentsOf: Data(MessageStream.framed(request)))
+      while true {
+        if let answer = try stream.next() { return answer }
+        let piece = output.fileHandleForReading.availableData
+        if piece.isEmpty { throw Lost() }
+        stream.append(piece)
       }
-      try input.fileHandleForWriting.write(contentsOf: Data(size + request))
-      let head = try read(4)
-      return try read(head.reduce(0) { $0 << 8 | Int($1) })
-    }
-
-    private func read(_ count: Int) throws -> [UInt8] {
-      var bytes: [UInt8] = []
-      while bytes.count < count {
-        let more = try output.fileHandleForReading.read(
-          upToCount: count - bytes.count)
-        guard let more, !more.isEmpty else { throw Lost() }
-        bytes += more
-      }
-      return bytes
     }
 
     func stop() {
@@ -179,8 +172,10 @@ import _RejoinVerification
   /// A transfer of 10,000 records to the hub, and one to a new device.
   @Test(arguments: Database.available)
   func transferEndsWithoutState(_ database: Database) async throws {
+    let parameters = (Database.server ?? "").split(separator: " ")
     let name =
-      database == .sqlite ? "sqlite:\(path)" : Database.server ?? ""
+      database == .sqlite
+      ? path : "postgresql:///?" + parameters.joined(separator: "&")
     _ = try hub(database)
     let servers = try (0..<3).map { _ in try Server(name) }
     defer { for server in servers { server.stop() } }
