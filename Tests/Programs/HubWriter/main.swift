@@ -63,7 +63,8 @@ case "--fill":
 case "--erase":
   try await Erasing.erase(database)
   exit(0)
-case "--save": try await Erasing.save(database)
+case "--save":
+  try await Erasing.save(database)
   exit(0)
 default: break
 }
