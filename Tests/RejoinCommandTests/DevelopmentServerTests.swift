@@ -8,6 +8,8 @@ import RejoinSync
 import RejoinTesting
 import Testing
 
+@testable import RejoinCommand
+
 /// `rejoin serve --port`, with real connections.
 @Suite struct DevelopmentServerTests {
   private struct Note: Entity {
@@ -102,11 +104,30 @@ import Testing
     (field("A: 1\rOrigin: b"), 400), (field("Ä: 1"), 400),
   ]
 
-  @Test(arguments: refused)
-  func refusesRequest(text: String, status: Int) throws {
-    let response = try client().send(text.utf8).response()
-    #expect(response.status == status)
-    #expect(response.isEnded && response.body == [])
+  /// Calls a closure with the port on a thread of its own, because other tests need
+  /// the shared ones.
+  private func waiting<Value: Sendable>(
+    _ body: @escaping @Sendable (UInt16) throws -> Value
+  ) async throws -> Value {
+    let port = server.port
+    return try await Thread.run { try body(port) }
+  }
+
+  private static func response(
+    to text: some Sequence<UInt8>, _ port: UInt16
+  ) throws -> Response {
+    try #require(Client(port)).send(text).response()
+  }
+
+  @Test func refusesRequests() async throws {
+    let refused = Self.refused
+    let responses = try await waiting { port in
+      try refused.map { try Self.response(to: $0.0.utf8, port) }
+    }
+    for ((text, status), response) in zip(refused, responses) {
+      #expect(response.status == status, "\(text)")
+      #expect(response.isEnded && response.body == [], "\(text)")
+    }
   }
 
   private static func length(_ text: String) -> String {
@@ -161,9 +182,11 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 30 << 20, 40 << 20])
-  func answersBody(size: Int) throws {
-    let body = [UInt8](repeating: 1, count: size)
-    try expectAnswer(client().send(post(body)).response(), hasVersion: false)
+  func answersBody(size: Int) async throws {
+    let request = post([UInt8](repeating: 1, count: size))
+    try expectAnswer(
+      try await waiting { try Self.response(to: request, $0) },
+      hasVersion: false)
   }
 
   @Test func ignoresBytesAfterBody() async throws {
@@ -171,10 +194,15 @@ import Testing
     try expectAnswer(client().send(request + request).response())
   }
 
-  @Test(arguments: ["", "POST / HT", length("2")])
-  func closesIncompleteRequest(text: String) throws {
-    let response = try client().send(text.utf8).response()
-    #expect(response.bytes.isEmpty && response.isEnded)
+  @Test func closesIncompleteRequests() async throws {
+    let texts = ["", "POST / HT", Self.length("2")]
+    let responses = try await waiting { port in
+      try texts.map { try #require(Client(port)).send($0.utf8) }
+        .map { $0.response() }
+    }
+    for response in responses {
+      #expect(response.bytes.isEmpty && response.isEnded)
+    }
   }
 
   /// The oldest silent connections make room for new ones.
@@ -190,12 +218,16 @@ import Testing
     limit.rlim_cur = min(limit.rlim_max, 4_096)
     setrlimit(files, &limit)
     let request = post(try await syncRequest(titles: ["Milk"]))
-    let silent = try (0..<1_000).map { _ in try client() }
-    for _ in 0..<3 { try expectAnswer(client().send(request).response()) }
-    // All but the newest are closed, without a response.
-    for client in silent.prefix(900) {
-      #expect(client.response().bytes.isEmpty)
+    let (answers, silent) = try await waiting { port in
+      let silent = try (0..<1_000).map { _ in try #require(Client(port)) }
+      let answers = try (0..<3).map { _ in
+        try Self.response(to: request, port)
+      }
+      return (answers, silent.prefix(900).map { $0.response() })
     }
+    for answer in answers { try expectAnswer(answer) }
+    // All but the newest are closed, without a response.
+    for response in silent { #expect(response.bytes.isEmpty) }
   }
 
   /// A new connection does not end an answer that others wait for.
@@ -205,17 +237,23 @@ import Testing
     let lock = try SQLiteConnection(opening: path)
     try lock.run("BEGIN IMMEDIATE")
     // Requests wait for the lock, until the hub gives up.
-    var (waiting, status) = ([] as [Client], nil as Int?)
-    for i in 0..<2_000 where status != 503 {
-      waiting.append(try client().send(request))
-      if i < 63 { continue }
-      status = try client().send("GET / HTTP/1.1\r\n\r\n".utf8).response()
-        .status
-      #expect(status == 405 || status == 503)
+    let (waiting, statuses) = try await waiting { port in
+      var (waiting, statuses) = ([Client](), [Int?]())
+      for i in 0..<2_000 where statuses.last != 503 {
+        waiting.append(try #require(Client(port)).send(request))
+        if i < 63 { continue }
+        let text = "GET / HTTP/1.1\r\n\r\n"
+        statuses.append(try Self.response(to: text.utf8, port).status)
+      }
+      return (Waiting(clients: waiting), statuses)
     }
-    #expect(status == 503)
+    #expect(statuses.last == 503)
+    #expect(statuses.dropLast().allSatisfy { $0 == 405 })
     try lock.run("ROLLBACK")
-    #expect(waiting.contains { $0.response().status == 200 })
+    let isAnswered = try await self.waiting { _ in
+      waiting.clients.contains { $0.response().status == 200 }
+    }
+    #expect(isAnswered)
     try expectAnswer(client().send(request).response())
   }
 
@@ -232,4 +270,9 @@ import Testing
       printed.text == "rejoin: port \(server.port): Address already in use; "
         + "use another one\n")
   }
+}
+
+/// Clients that one thread after another uses.
+private struct Waiting: @unchecked Sendable {
+  let clients: [Client]
 }

@@ -42,7 +42,7 @@ import Testing
   ])
   func answersRequests(writer: String) async throws {
     try await writeRequest(to: "request")
-    let printed = try shell(
+    let printed = try await shell(
       "{ \(writer); } | rejoin serve --stdio hub.sqlite > answers", in: folder)
     #expect(printed.code == 0 && printed.text == "", "\(printed.text)")
     let answers = try answers(in: "answers")
@@ -58,7 +58,7 @@ import Testing
     let text = ProcessInfo.processInfo.environment["REJOIN_POSTGRESQL"] ?? ""
     let parameters = text.split(separator: " ").joined(separator: "&")
     try await writeRequest(to: "request")
-    let printed = try shell(
+    let printed = try await shell(
       "cat request request | rejoin serve --stdio 'postgresql:///?\(parameters)' "
         + "> answers", in: folder)
     #expect(printed.code == 0 && printed.text == "", "\(printed.text)")
@@ -68,7 +68,7 @@ import Testing
   @Test func answersBeforeInputEnds() async throws {
     try await writeRequest(to: "request")
     // The second request follows the answer to the first one.
-    let printed = try shell(
+    let printed = try await shell(
       """
       mkfifo pipe
       { cat request; for _ in {1..600}; do [ -s answers ] && break; sleep 0.1; done
@@ -79,8 +79,8 @@ import Testing
     #expect(try answers(in: "answers").count == 2)
   }
 
-  @Test func answersDamagedRequestsWithRefusals() throws {
-    let printed = try shell(
+  @Test func answersDamagedRequestsWithRefusals() async throws {
+    let printed = try await shell(
       #"printf '\x00\x02ab\x01c' | rejoin serve --stdio hub.sqlite > answers"#,
       in: folder)
     #expect(printed.code == 0 && printed.text == "", "\(printed.text)")
@@ -88,15 +88,15 @@ import Testing
     #expect(answers.map(\.refusal) == [.damaged, .damaged, .damaged])
   }
 
-  @Test func emptyInputEndsWithoutOutput() throws {
-    let printed = try shell(
+  @Test func emptyInputEndsWithoutOutput() async throws {
+    let printed = try await shell(
       "rejoin serve --stdio hub.sqlite < /dev/null", in: folder)
     #expect(printed.code == 0 && printed.text == "", "\(printed.text)")
   }
 
   @Test(arguments: [#"\x03ab"#, #"\x80"#, #"\x02ab\x01"#, #"\xff\xff\xff\x01"#])
-  func endInsideMessageFails(bytes: String) throws {
-    let printed = try shell(
+  func endInsideMessageFails(bytes: String) async throws {
+    let printed = try await shell(
       "printf '\(bytes)' | rejoin serve --stdio hub.sqlite > answers",
       in: folder)
     #expect(printed.code == 1)
@@ -114,9 +114,9 @@ import Testing
     #"\x81\x80\x80\x14"#, #"\xff\xff\xff\xff\x0f"#,
     #"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"#,
   ])
-  func lengthAboveLimitFails(bytes: String) throws {
+  func lengthAboveLimitFails(bytes: String) async throws {
     // The input has no end, which the command does not wait for.
-    let printed = try shell(
+    let printed = try await shell(
       "{ printf '\(bytes)'; cat /dev/zero; } | rejoin serve --stdio hub.sqlite",
       in: folder)
     #expect(printed.code == 1)
@@ -125,8 +125,8 @@ import Testing
         "rejoin: the length of a message is above the limit of 40 MiB; "))
   }
 
-  @Test func closedOutputFails() throws {
-    let printed = try shell(
+  @Test func closedOutputFails() async throws {
+    let printed = try await shell(
       #"""
       { while printf '\x02ab'; do :; done 2> /dev/null; } |
         { rejoin serve --stdio hub.sqlite; echo "exit code $?" >&2; } | true
@@ -145,8 +145,9 @@ import Testing
     "hub.sqlite --port x", "hub.sqlite --stdio=yes", "- --stdio",
     ":memory: --stdio",
   ])
-  func wrongArgumentsExitWithTwo(words: String) throws {
-    let printed = try shell("rejoin serve \(words) < /dev/null", in: folder)
+  func wrongArgumentsExitWithTwo(words: String) async throws {
+    let printed = try await shell(
+      "rejoin serve \(words) < /dev/null", in: folder)
     #expect(printed.code == 2, "\(printed.text)")
     #expect(printed.text.hasPrefix("rejoin: "))
   }
@@ -157,10 +158,10 @@ import Testing
     ("text", "file is not a database"),
     ("postgresql://user:secret@127.0.0.1:1/hub", "the PostgreSQL database"),
   ])
-  func unusableDatabaseFails(file: String, reason: String) throws {
+  func unusableDatabaseFails(file: String, reason: String) async throws {
     try folder.write(String(repeating: "text ", count: 1_000), to: "text")
     for option in ["--stdio", "--port=0"] {
-      let printed = try shell(
+      let printed = try await shell(
         "rejoin serve '\(file)' \(option) < /dev/null", in: folder)
       #expect(printed.code == 1)
       #expect(printed.text.hasPrefix("rejoin: "))

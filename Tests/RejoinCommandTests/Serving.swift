@@ -4,16 +4,23 @@ import Foundation
 import RejoinTesting
 import Testing
 
+@testable import RejoinCommand
+
 /// The path of the command, which is built into the folder of the tests.
 let rejoinPath = Bundle.module.bundleURL.deletingLastPathComponent()
   .appending(path: "rejoin").path
 
 /// Runs a shell command with a function `rejoin` that runs the command.
-func shell(_ text: String, in folder: Folder) throws -> Printed {
-  try run(
-    URL(filePath: "/bin/bash"),
-    ["-c", "rejoin() { '\(rejoinPath)' \"$@\"; }\n\(text)"], in: folder.url,
-    ["SWIFT_BACKTRACE": "enable=no"])
+///
+/// It waits on a thread of its own, because other tests need the shared ones.
+func shell(_ text: String, in folder: Folder) async throws -> Printed {
+  let url = folder.url
+  return try await Thread.run {
+    try run(
+      URL(filePath: "/bin/bash"),
+      ["-c", "rejoin() { '\(rejoinPath)' \"$@\"; }\n\(text)"], in: url,
+      ["SWIFT_BACKTRACE": "enable=no"])
+  }
 }
 
 /// A development server, which ends with this object and with this process.

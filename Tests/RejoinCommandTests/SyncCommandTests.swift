@@ -62,9 +62,9 @@ import Testing
 
   private func sync(
     _ name: String, _ route: String, _ options: String = ""
-  ) throws -> Printed {
+  ) async throws -> Printed {
     try folder.write(route, to: "route")
-    return try shell(
+    return try await shell(
       "rejoin sync \(name).sqlite \"$(cat route)\" \(options)", in: folder)
   }
 
@@ -74,7 +74,7 @@ import Testing
       for name in names { try await save("\(name) \(round)", in: name) }
       // After a sync of all, a second one brings what the others sent.
       for _ in 0..<2 {
-        let printed = try shell(
+        let printed = try await shell(
           """
           pids=
           for name in \(names.joined(separator: " ")); do
@@ -95,7 +95,7 @@ import Testing
       contents.insert(Array("\(clock.vectorClock.entries)".utf8))
     }
     #expect(contents.count == 1)
-    let printed = try sync("one", Self.hub, "--as notes")
+    let printed = try await sync("one", Self.hub, "--as notes")
     #expect(
       printed.text == """
         sent:      none
@@ -113,11 +113,11 @@ import Testing
     let large = String(repeating: "Milk", count: 1 << 20)
     try await save(large, in: "one")
     try await save("Bread", in: "two")
-    let sent = try sync("one", server.url)
+    let sent = try await sync("one", server.url)
     #expect(sent.code == 0, "\(sent.text)")
     #expect(sent.text.hasPrefix("sent:      2 records in "))
     #expect(sent.text.contains("\nreceived:  none\nunsent:    none\n"))
-    let received = try sync("two", server.url)
+    let received = try await sync("two", server.url)
     #expect(received.code == 0, "\(received.text)")
     #expect(received.text.contains("\nreceived:  2 records in "))
     #expect(received.text.hasSuffix("\nsynced:    yes\n"))
@@ -159,8 +159,8 @@ import Testing
       return await store.device
     }
     try await save("Eggs", in: "other")
-    #expect(try sync("other", Self.hub).code == 0)
-    let printed = try sync("app", Self.hub)
+    #expect(try await sync("other", Self.hub).code == 0)
+    let printed = try await sync("app", Self.hub)
     #expect(printed.code == 0, "\(printed.text)")
     #expect(printed.text.hasPrefix("sent:      2 records in "))
     #expect(printed.text.contains("\nreceived:  2 records in "))
@@ -191,7 +191,7 @@ import Testing
     }
     connection.close()
     // The other device gets the fields unchanged.
-    #expect(try sync("other", Self.hub).code == 0)
+    #expect(try await sync("other", Self.hub).code == 0)
     let tags = try await withStore("other") { store in
       await store.read { $0[Note.self, "1"]?.tags }
     }
@@ -202,7 +202,7 @@ import Testing
     try await withStore("one", scope: "list") { store in
       try await store.save { $0[Note.self, "1"].title = "Milk" }
     }
-    let printed = try sync("one", Self.hub, "--scope list --as=list-17")
+    let printed = try await sync("one", Self.hub, "--scope list --as=list-17")
     #expect(printed.code == 0, "\(printed.text)")
     let hub = try await Hub { [path = path("hub")] in
       try SQLiteConnection(opening: path)
@@ -212,21 +212,22 @@ import Testing
 
   @Test func refusalsFail() async throws {
     try await save("Milk", in: "one")
-    #expect(try sync("one", Self.hub).code == 0)
+    #expect(try await sync("one", Self.hub).code == 0)
     try await Hub { [path = path("hub")] in
       try SQLiteConnection(opening: path)
     }.eraseScope("main")
     try await save("Bread", in: "one")
-    let printed = try sync("one", Self.hub)
+    let printed = try await sync("one", Self.hub)
     #expect(printed.code == 1)
     #expect(printed.text.contains("\nunsent:    "))
     #expect(printed.text.contains("The scope was erased."))
   }
 
   @Test func unusableStoresFail() async throws {
-    func expect(_ reason: String, _ name: String, _ options: String = "") throws
-    {
-      let printed = try sync(name, "touch started; cat", options)
+    func expect(
+      _ reason: String, _ name: String, _ options: String = ""
+    ) async throws {
+      let printed = try await sync(name, "touch started; cat", options)
       #expect(printed.code == 1)
       #expect(printed.text.hasPrefix("rejoin: "))
       #expect(printed.text.contains(reason), "\(printed.text)")
@@ -234,21 +235,22 @@ import Testing
         atPath: folder.url.path)
       #expect(!files.contains("started"))
     }
-    try expect("missing.sqlite cannot be read: No such file", "missing")
+    try await expect("missing.sqlite cannot be read: No such file", "missing")
     #expect(!FileManager.default.fileExists(atPath: path("missing")))
     try folder.write(
       String(repeating: "text ", count: 1_000), to: "text.sqlite")
-    try expect("file is not a database", "text")
+    try await expect("file is not a database", "text")
     try await save("Milk", in: "one")
-    try expect(
+    try await expect(
       "has no scope \"x\" of a store; name one of \"main\"", "one", "--scope x")
     #expect(try await ReplicaStore.scopes(at: path("one")) == ["main"])
-    #expect(try sync("one", Self.hub).code == 0)
-    try expect("has no scope \"main\" of a store; name a store", "hub")
+    #expect(try await sync("one", Self.hub).code == 0)
+    try await expect("has no scope \"main\" of a store; name a store", "hub")
     let device = try await withStore("one") { await $0.device }
     try FileManager.default.moveItem(
       atPath: path("one") + ".token", toPath: path("token"))
-    try expect("is not next to one.sqlite; sync the store in its app", "one")
+    try await expect(
+      "is not next to one.sqlite; sync the store in its app", "one")
     try FileManager.default.moveItem(
       atPath: path("token"), toPath: path("one") + ".token")
     #expect(try await withStore("one") { await $0.device } == device)
@@ -272,7 +274,7 @@ import Testing
   ])
   func unusableRoutesFail(route: String, reason: String) async throws {
     try await save("Milk", in: "one")
-    let printed = try sync("one", route)
+    let printed = try await sync("one", route)
     #expect(printed.code == 1)
     #expect(printed.text.contains("\nunsent:    1 save\n"))
     #expect(printed.text.contains("rejoin: "))
@@ -281,7 +283,7 @@ import Testing
       #expect(!printed.text.contains(name), "\(printed.text.prefix(2_000))")
     }
     // The store is unharmed.
-    #expect(try sync("one", Self.hub).code == 0)
+    #expect(try await sync("one", Self.hub).code == 0)
   }
 
   @Test(arguments: [
@@ -289,7 +291,7 @@ import Testing
   ])
   func wrongArgumentsExitWithTwo(words: String) async throws {
     try await save("Milk", in: "a")
-    let printed = try shell("rejoin sync \(words)", in: folder)
+    let printed = try await shell("rejoin sync \(words)", in: folder)
     #expect(printed.code == 2, "\(printed.text)")
   }
 

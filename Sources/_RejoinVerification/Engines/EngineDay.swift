@@ -47,6 +47,8 @@ package final class EngineDay {
   private let time = ManualTime()
   private var random = SeededRandom(seed: 24)
   private var devices: [Device] = []
+  /// The time of the next pass that each engine planned, or `nil`.
+  private var planned: [Int64?] = []
   /// The number of requests so far.
   package private(set) var requests = 0
   /// The maximum number of requests of a pass beyond its parts.
@@ -59,6 +61,7 @@ package final class EngineDay {
     for _ in 0..<count {
       devices.append(try await Device(session, time.time))
     }
+    planned = devices.map { _ in nil }
   }
 
   /// Lets an hour pass.
@@ -83,8 +86,8 @@ package final class EngineDay {
         while await device.engine.plannedTime == nil { await Task.yield() }
       } else {
         await device.engine.sync()
-        count(device)
       }
+      await settle(event.device)
     }
     try await passTime(until: end)
   }
@@ -92,26 +95,24 @@ package final class EngineDay {
   /// Advances the time in steps so short that no device has two passes in one.
   private func passTime(until end: Int64) async throws {
     while true {
-      var next = end
-      for device in devices {
-        if let planned = await device.engine.plannedTime {
-          next = min(next, planned)
-        }
-      }
+      let next = min(planned.compactMap { $0 }.min() ?? end, end)
       time.advance(by: max(next - time.uptime, 0))
-      for device in devices {
-        while let planned = await device.engine.plannedTime,
-          planned <= time.uptime
-        { await Task.yield() }
-        while await device.engine.isPassing { await Task.yield() }
-        count(device)
+      for i in devices.indices {
+        if let due = planned[i], due <= time.uptime { await settle(i) }
       }
       if next == end { return }
     }
   }
 
-  private func count(_ device: Device) {
-    let traffic = device.traffic.withLock { traffic in
+  /// Waits for the pass of a device that is due, and counts its requests.
+  private func settle(_ i: Int) async {
+    let engine = devices[i].engine
+    while let due = await engine.plannedTime, due <= time.uptime {
+      await Task.yield()
+    }
+    while await engine.isPassing { await Task.yield() }
+    planned[i] = await engine.plannedTime
+    let traffic = devices[i].traffic.withLock { traffic in
       defer { traffic = Traffic() }
       return traffic
     }
