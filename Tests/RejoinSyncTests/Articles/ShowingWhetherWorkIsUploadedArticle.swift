@@ -143,7 +143,7 @@ final class ShowingWhetherWorkIsUploadedArticle {
     while !condition() { try await Task.sleep(for: .milliseconds(5)) }
   }
 
-  @Test(.timeLimit(.minutes(1))) func modelShowsThreeStates() async throws {
+  @Test func modelShowsThreeStates() async throws {
     let store = try await files.store()
     let engine = SyncEngine(store, routes: [try await route()])
     let model = SyncModel(engine)

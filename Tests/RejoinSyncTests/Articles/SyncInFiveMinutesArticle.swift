@@ -64,8 +64,11 @@ import Testing
     let url = try serve { await session.answer($0) }
     let (store, engine) = try await launch("phone", url)
     try await store.save { $0[Note.self, "1"].title = "Milk" }
-    for await statuses in engine.statuses where statuses[0].isSynced { break }
-    let version = try await session.version(of: "notes")
+    var version = ReplicaVersion()
+    for _ in 0..<6_000 where !version.covers(await store.version) {
+      try await Task.sleep(for: .milliseconds(20))
+      version = try await session.version(of: "notes")
+    }
     #expect(version.covers(await store.version))
     await engine.stop()
   }

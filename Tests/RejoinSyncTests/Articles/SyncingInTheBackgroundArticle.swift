@@ -141,7 +141,7 @@ private func importInbox(
 
   #if !canImport(Darwin)
     /// The process has one engine, so this is one test.
-    @Test(.timeLimit(.minutes(1))) func appSyncsWhenSystemCalls() async throws {
+    @Test func appSyncsWhenSystemCalls() async throws {
       let session = try await files.hub().makeSession { _ in }
       let isHeld = Locked(false)
       let url = try files.serve { request in
