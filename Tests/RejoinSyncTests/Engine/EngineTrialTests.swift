@@ -7,8 +7,10 @@ import Testing
 
 /// Random hours of engines, with every fault of their lines.
 @Suite struct EngineTrialTests {
-  /// The number of hours. The gate sets `TRIALS` and runs this suite alone, because
-  /// its engines need the processor to make progress.
+  /// The number of hours.
+  ///
+  /// The gate sets `TRIALS` and runs this suite alone, because its engines need the
+  /// processor to make progress.
   private static let count =
     UInt64(ProcessInfo.processInfo.environment["TRIALS"] ?? "")
     ?? (Tier.isNightly ? 10_000 : 0)
