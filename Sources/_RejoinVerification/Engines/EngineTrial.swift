@@ -150,7 +150,7 @@ package final class EngineTrial {
 
   /// Checks that a launch shows what the last one knew.
   private func checkLaunch(of device: TrialDevice) async throws {
-    let before = await device.elements
+    let before = await device.ownElements
     try device.check(await device.engine.publish(), before: before)
   }
 
@@ -174,11 +174,11 @@ package final class EngineTrial {
       where status.state == .needsDecision || status.uploadRefusal != nil {
         await device.resume(status.route)
       }
-      let own = await device.elements.filter { $0.hasPrefix("\(device.name)-") }
+      let own = await device.ownElements
       try await waitForUpload(of: own, from: device)
     }
     for device in devices + devices {
-      let before = await device.elements
+      let before = await device.ownElements
       let statuses = await device.engine.sync()
       try device.check(statuses, before: before)
       for status in statuses where !status.isUploaded || status.error != nil {

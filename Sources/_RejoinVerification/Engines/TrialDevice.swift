@@ -102,6 +102,13 @@ final class TrialDevice {
   }
 
   var elements: Set<String> { get async { await store.elements } }
+  /// The elements that the device inserted itself.
+  ///
+  /// An element of another device can arrive before its save is complete here. No
+  /// version shows it then.
+  var ownElements: Set<String> {
+    get async { await store.elements.filter { $0.hasPrefix("\(name)-") } }
+  }
   var faults: [String] {
     lines.values.flatMap(\.faults) + watch.withLock(\.faults)
   }
@@ -137,8 +144,8 @@ final class TrialDevice {
   /// Lets the app ask for a pass without waiting for it.
   func sync() {
     counts.withLock { $0.passes += 1 }
-    let call = Task { [engine, store, peers, watch, counts, removed] in
-      let before = await store.elements
+    let call = Task { [name, engine, store, peers, watch, counts, removed] in
+      let before = await store.elements.filter { $0.hasPrefix("\(name)-") }
       let statuses = await engine.sync()
       let uploaded = statuses.filter(\.isUploaded)
       counts.withLock { $0.uploaded += uploaded.count }
