@@ -60,7 +60,7 @@ final class ProcessRoute: @unchecked Sendable {
     throw await failure(reason)
   }
 
-  /// Ends the command, and waits until it has exited.
+  /// Ends the command and waits for its exit.
   func close() async {
     try? input.fileHandleForWriting.close()
     for number in [SIGTERM, SIGKILL] {
@@ -71,7 +71,7 @@ final class ProcessRoute: @unchecked Sendable {
   }
 
   private func failure(_ reason: String) async -> CommandError {
-    // A command that failed has closed its output and is about to exit.
+    // A command that fails closes its output shortly before it exits.
     let code =
       await waits(seconds: 5)
       ? " and exited with code \(process.terminationStatus)" : ""

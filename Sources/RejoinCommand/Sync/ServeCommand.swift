@@ -75,7 +75,7 @@ struct ServeCommand {
         try connect()
       }
     } catch { throw CommandError.failed("\(name): \(error)") }
-    // Whoever can start the command can read and write the file anyway.
+    // A user who can start the command can read and write the file anyway.
     let session = hub.makeSession { _ in }
     if let port {
       let server = try DevelopmentServer(port: port, answer: session.answer)

@@ -16,17 +16,7 @@ struct ScopeNotes {
 
   /// Returns the value of a note, or `nil` if it is missing or damaged.
   func value(of name: String) throws -> [UInt8]? {
-    guard try exists() else { return nil }
-    var value: [UInt8]?
-    let key = Array(name.utf8)
-    try connection.run(
-      "SELECT value, row_check FROM rejoin_note WHERE scope = $1 AND name = $2",
-      [.integer(scope), .bytes(key)]
-    ) { row in
-      let bytes = row.bytes(0)
-      if check(key, bytes) == row.integer(1) { value = bytes }
-    }
-    return value
+    try all().first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 
   /// The notes that are not damaged, in the order of their names.

@@ -29,7 +29,7 @@ import RejoinStore
 public final class SyncEngine: Sendable {
   private let core: EngineCore
 
-  /// Creates an engine, which waits for ``start()`` or ``sync()``.
+  /// Creates an engine that asks no route before ``start()`` or ``sync()``.
   ///
   /// - Parameters:
   ///   - store: The store.
@@ -72,8 +72,8 @@ public final class SyncEngine: Sendable {
 
   /// Syncs from now on after saves and waits.
   ///
-  /// Saves that another device sends through `answer` count as well, because it may
-  /// never reach the routes itself. To receive at launch, also call ``sync()``.
+  /// Saves that another device sends through `answer` also start a pass, because that
+  /// device may never reach the routes itself. To receive at launch, also call ``sync()``.
   ///
   /// - Precondition: The store has no other engine that was not stopped or released.
   public func start() async {

@@ -142,11 +142,9 @@ package final class EngineTrial {
 
   private func check() throws {
     for device in devices {
-      if let fault = device.faults.first { throw violation(fault) }
+      if let fault = device.faults.first { throw TrialFault(fault) }
     }
   }
-
-  private func violation(_ text: String) -> TrialFault { TrialFault(text) }
 
   /// Checks that a launch shows what the last one knew.
   private func checkLaunch(of device: TrialDevice) async throws {
@@ -159,7 +157,7 @@ package final class EngineTrial {
     guard let end = await device.engine.plannedTime else { return }
     // The lines ask for less than the engine waits at most.
     if end - time.uptime > 300_000 {
-      throw violation("device \(device.name) waits \(end - time.uptime) ms")
+      throw TrialFault("device \(device.name) waits \(end - time.uptime) ms")
     }
   }
 
@@ -182,7 +180,7 @@ package final class EngineTrial {
       let statuses = await device.engine.sync()
       try device.check(statuses, before: before)
       for status in statuses where !status.isUploaded || status.error != nil {
-        throw violation("device \(device.name) ends as \(status)")
+        throw TrialFault("device \(device.name) ends as \(status)")
       }
     }
     let expected = inserted.subtracting(removed.withLock { $0 })
@@ -190,7 +188,7 @@ package final class EngineTrial {
       let elements = await device.elements
       if elements != expected {
         let difference = elements.symmetricDifference(expected).sorted()
-        throw violation("device \(device.name) differs in \(difference)")
+        throw TrialFault("device \(device.name) differs in \(difference)")
       }
     }
   }
@@ -213,7 +211,7 @@ package final class EngineTrial {
       if !isMissing { return }
       try await Task.sleep(for: .milliseconds(2))
     }
-    throw violation("a save of \(device.name) waits for another save")
+    throw TrialFault("a save of \(device.name) waits for another save")
   }
 
   /// Lets the passes of a device end.

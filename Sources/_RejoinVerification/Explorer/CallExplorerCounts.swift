@@ -12,7 +12,7 @@ public struct CallExplorerCounts: Hashable, Sendable {
   public internal(set) var messages = 0
   /// The number of saves, answers and openings that the library executed.
   public internal(set) var executions = 0
-  /// The number of pairs of states from which a call without faults was made.
+  /// The number of pairs of states that a call without faults started in.
   public internal(set) var pairs = 0
   /// Whether all configurations were visited.
   public internal(set) var isComplete = true

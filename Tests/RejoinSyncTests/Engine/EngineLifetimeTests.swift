@@ -11,17 +11,28 @@ import _RejoinVerification
 
 /// Engines that are canceled, replaced and called from their own routes.
 @Suite class EngineLifetimeTests: EngineSuite {
-  @Test func callAfterCanceledCallHasPass() async throws {
-    let (phone, session) = (try await store(), try await session())
-    let (clock, count) = (clock, Locked(0))
-    let engine = engine(phone) { request in
+  /// Creates an engine whose first request fails after a tenth of a second.
+  private func engine(
+    _ store: ReplicaStore, failingOnceWith error: any Error,
+    counting count: Locked<Int>,
+    asking ask: @escaping @Sendable ([UInt8]) async throws -> [UInt8]
+  ) -> SyncEngine {
+    engine(store) { [clock] request in
       let number = count.withLock { count in
         count += 1
         return count
       }
-      if number > 1 { return await session.answer(request) }
+      if number > 1 { return try await ask(request) }
       try await clock.wait(until: clock.uptime + 100)
-      throw Offline()
+      throw error
+    }
+  }
+
+  @Test func callAfterCanceledCallHasPass() async throws {
+    let (phone, session) = (try await store(), try await session())
+    let count = Locked(0)
+    let engine = engine(phone, failingOnceWith: Offline(), counting: count) {
+      await session.answer($0)
     }
     let first = Task { await engine.sync() }
     try await wait { count.withLock { $0 } == 1 }
@@ -105,15 +116,11 @@ import _RejoinVerification
 
   @Test func resumeDuringPassContinues() async throws {
     let (phone, session) = (try await store(), try await session())
-    let (clock, count) = (clock, Locked(0))
-    let engine = engine(phone) { request in
-      let number = count.withLock { count in
-        count += 1
-        return count
-      }
-      if number > 1 { return await session.answer(request) }
-      try await clock.wait(until: clock.uptime + 100)
-      throw SyncRefusal.denied
+    let count = Locked(0)
+    let engine = engine(
+      phone, failingOnceWith: SyncRefusal.denied, counting: count
+    ) {
+      await session.answer($0)
     }
     await engine.start()
     try await phone.write("Milk")
