@@ -116,5 +116,9 @@ extension SyncEngine {
 
   /// Returns the present statuses, and publishes them if one changed.
   @discardableResult
-  package func publish() async -> [SyncStatus] { await core.publish() }
+  package func publish() async -> [SyncStatus] {
+    // It reads the notes of an earlier launch.
+    await core.watchStore()
+    return await core.publish()
+  }
 }
