@@ -109,7 +109,7 @@ extension EngineCore {
       (runs[i].lastSynced, runs[i].error) = (time.now(), nil)
     } catch {
       // A route can fail because its pass is canceled. A refusal counts anyway.
-      if Task.isCancelled, !RouteSchedule.isDescribed(error) {
+      if Task.isCancelled, !RouteSchedule.isOfLibrary(error) {
         outcome = .canceled
       } else {
         outcome = .failed(error)

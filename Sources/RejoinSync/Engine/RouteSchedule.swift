@@ -146,8 +146,8 @@ struct RouteSchedule: Sendable {
   /// Records that the store cannot be used anymore.
   mutating func stop() { state = .stopped }
 
-  /// Returns whether the text of an error has a remedy.
-  static func isDescribed(_ error: any Error) -> Bool {
+  /// Returns whether an error is one of the library, whose texts have a remedy.
+  static func isOfLibrary(_ error: any Error) -> Bool {
     error is SyncRefusal || error is StoreError || error is WireError
       || error is HTTPRouteError
   }

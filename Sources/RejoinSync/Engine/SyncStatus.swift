@@ -73,7 +73,7 @@ public struct SyncStatus: Sendable {
   /// ``error`` and ``uploadRefusal``.
   public var problem: String? {
     if let error {
-      if RouteSchedule.isDescribed(error) { return "\(error)" }
+      if RouteSchedule.isOfLibrary(error) { return "\(error)" }
       return
         "The route \"\(route)\" failed (\(error)). Check the connection. The "
         + "engine tries again."
