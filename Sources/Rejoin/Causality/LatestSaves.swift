@@ -130,7 +130,7 @@ public struct DeviceSave: Hashable, Sendable {
   /// digests, and so belong to different histories.
   ///
   /// Zero stands for an unknown digest, which contradicts no other.
-  func contradicts(_ other: DeviceSave) -> Bool {
+  package func contradicts(_ other: DeviceSave) -> Bool {
     sequence == other.sequence && sequence > 0 && digest != 0
       && other.digest != 0
       && digest != other.digest
@@ -163,7 +163,7 @@ public struct DeviceSave: Hashable, Sendable {
 
   /// Returns whether both saves have the same sequence number and the same
   /// digest.
-  func isSame(as other: DeviceSave) -> Bool {
+  package func isSame(as other: DeviceSave) -> Bool {
     sequence == other.sequence && digest == other.digest
   }
 
@@ -173,7 +173,7 @@ public struct DeviceSave: Hashable, Sendable {
   /// digests are joined separately. Digests are joined by bitwise OR, which is
   /// commutative, associative and idempotent. All replicas that have seen both
   /// histories therefore have the same entry.
-  func joined(_ other: DeviceSave) -> DeviceSave {
+  package func joined(_ other: DeviceSave) -> DeviceSave {
     let isForked = isForked || other.isForked || contradicts(other)
     if !isForked, sequence != other.sequence {
       return sequence < other.sequence ? other : self

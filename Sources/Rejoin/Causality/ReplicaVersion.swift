@@ -99,11 +99,21 @@ public struct ReplicaVersion: Hashable, Sendable {
   ///
   /// - Complexity: O(*r*), where *r* is the number of devices.
   public func covers(_ other: ReplicaVersion) -> Bool {
+    covers(other, except: { _ in false })
+  }
+
+  /// Returns whether this version contains every save in another version, except
+  /// those of some devices.
+  package func covers(
+    _ other: ReplicaVersion, except isException: (DeviceID) -> Bool
+  ) -> Bool {
     var covers = true
-    other.forEachDifference(from: self) { _, shown, held in
+    other.forEachDifference(from: self) { device, shown, held in
       let isSame =
         !shown.isForked && !held.isForked && !held.contradicts(shown)
-      if !isSame || held.sequence < shown.sequence { covers = false }
+      if !isSame || held.sequence < shown.sequence, !isException(device) {
+        covers = false
+      }
     }
     return covers
   }
@@ -148,6 +158,8 @@ public struct SaveInterval: Hashable, Sendable {
   /// If the device is forked, the interval counts only if `from` is zero.
   /// Otherwise, the earlier saves may belong to another history.
   public let to: DeviceSave
+
+  package init(from: UInt64, to: DeviceSave) { (self.from, self.to) = (from, to) }
 }
 
 /// The records that a delta covers: those after `after` and up to `through`.
@@ -240,7 +252,7 @@ extension ReplicaVersion {
   }
 
   /// Returns whether the version contains a device's save and those before it.
-  func contains(_ save: DeviceSave, of device: DeviceID) -> Bool {
+  package func contains(_ save: DeviceSave, of device: DeviceID) -> Bool {
     self[device].joined(save) == self[device]
   }
 
@@ -288,6 +300,11 @@ extension ReplicaVersion {
     let held = self[device]
     let isForked = held.isForked || interval.to.isForked
     return interval.from <= (isForked ? 0 : held.sequence)
+  }
+
+  /// Returns whether an interval of a device's saves would advance the version.
+  package func lacks(_ interval: SaveInterval, of device: DeviceID) -> Bool {
+    isContinued(by: interval, of: device) && !contains(interval.to, of: device)
   }
 
   /// Adds saves whose effects on a range of records are applied.

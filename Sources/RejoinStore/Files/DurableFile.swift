@@ -13,19 +13,22 @@ import RejoinSQL
 #endif
 
 /// A file whose content and name survive a power failure.
-struct DurableFile {
-  let path: String
+package struct DurableFile {
+  package let path: String
 
   /// - Parameter path: A path, which is made absolute, so that it names the same
   ///   file after the process changes its folder.
-  init(path: String) { self.path = DurableFile.absolute(path) }
+  package init(path: String) { self.path = DurableFile.absolute(path) }
 
   /// A failure of the file system.
-  struct Failure: Error, CustomStringConvertible {
+  package struct Failure: Error, CustomStringConvertible {
     /// The operation that failed, its path and its cause.
-    let description: String
+    package let description: String
+    /// Whether the process has no right to do it.
+    package let isDenied: Bool
 
-    init(_ what: String, _ path: String) {
+    package init(_ what: String, _ path: String) {
+      isDenied = errno == EACCES || errno == EPERM || errno == EROFS
       description =
         "\(path) cannot be \(what): \(String(cString: strerror(errno)))"
     }
@@ -73,13 +76,13 @@ struct DurableFile {
     status.st_mode & S_IFMT == S_IFDIR
   }
 
-  func remove() { unlink(path) }
+  package func remove() { unlink(path) }
 
   /// Gives the file another name, unless that name is in use.
   ///
   /// The other name then has the complete file or none, wherever the process
   /// stops.
-  func rename(to new: DurableFile) throws {
+  package func rename(to new: DurableFile) throws {
     if !DurableFile.renameExclusively(path, new.path) {
       guard link(path, new.path) == 0 else {
         throw Failure("created", new.path)
@@ -105,6 +108,25 @@ struct DurableFile {
       let rename = unsafeBitCast(function, to: Rename.self)
       return rename(AT_FDCWD, old, AT_FDCWD, new, 1) == 0
     #endif
+  }
+
+  /// Creates the file, and syncs its content.
+  package func create(_ content: [UInt8]) throws {
+    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    guard file >= 0 else { throw Failure("created", path) }
+    defer { close(file) }
+    var written = 0
+    while written < content.count {
+      let count = content[written...].withUnsafeBytes {
+        write(file, $0.baseAddress, $0.count)
+      }
+      if count >= 0 {
+        written += count
+      } else if errno != EINTR {
+        throw Failure("written", path)
+      }
+    }
+    guard fsync(file) == 0 else { throw Failure("synced", path) }
   }
 
   /// Syncs the content after other code wrote the file.

@@ -5,15 +5,13 @@ import RejoinStore
 
 /// The state of a ``SyncEngine``, which its own tasks can outlive for a moment.
 actor EngineCore {
-  /// The time between a save and a pass, in milliseconds.
-  private static let delayOfSave: Int64 = 2_000
   /// The engine whose route runs the current task, or `nil`.
   @TaskLocal static var asking: ObjectIdentifier?
 
   /// The routes that a pass includes.
   private enum Selection {
-    /// Routes whose wait ended.
-    case waiting
+    /// Routes whose wait ended, or whose planned time came.
+    case due
     /// All routes except those that wait for the app or for a peer.
     case all
   }
@@ -37,8 +35,6 @@ actor EngineCore {
 
   private var isStarted = false
   private(set) var isStopped = false
-  /// The time of the pass after a save, or `nil`.
-  private var saveDue: Int64?
   private var timer: Task<Void, Never>?
   private var watch: Task<Void, Never>?
   /// The pass that runs, and those that follow it.
@@ -69,14 +65,17 @@ actor EngineCore {
     (isStarted, isStopped) = (true, false)
     await watchStore()
     // The last launch can have left saves.
-    if canSend(await store.version) { planPass() }
+    let version = await store.version
+    planPass(of: { $0.canSend(version) })
+    for i in runs.indices { runs[i].planRelay(time) }
     plan()
   }
 
   func stop() async {
     (isStarted, isStopped) = (false, true)
     timer?.cancel()
-    (timer, saveDue) = (nil, nil)
+    timer = nil
+    for i in runs.indices { runs[i].due = nil }
     for pass in passes { pass.task.cancel() }
     if !isAsking {
       for pass in passes { _ = await pass.task.value }
@@ -104,8 +103,10 @@ actor EngineCore {
   func resume(_ route: String) {
     let index = runs.firstIndex { $0.route.name == route }
     demand(index != nil, "A route must have the name \"\(route)\".")
-    if let index { runs[index].schedule.resume() }
-    saveDue = time.uptime()
+    if let index {
+      runs[index].schedule.resume()
+      runs[index].due = time.uptime()
+    }
     plan()
   }
 }
@@ -130,7 +131,9 @@ extension EngineCore {
       readingNotes
       ?? Task {
         for i in runs.indices {
-          runs[i].take(await store.note(runs[i].noteName))
+          runs[i].take(
+            await store.note(runs[i].noteName),
+            remembering: await store.note(runs[i].memoryName))
         }
       }
     readingNotes = reading
@@ -142,10 +145,10 @@ extension EngineCore {
     seenVersion = version
     if hasSaved {
       for i in runs.indices { runs[i].schedule.save() }
-      planPass()
-    } else if passes.isEmpty, canSend(version) {
+      planPass(of: { _ in true })
+    } else if passes.isEmpty {
       // Another device sent saves, perhaps for the last time.
-      planPass()
+      planPass(of: { $0.canSend(version) })
     }
     plan()
     await publish()
@@ -153,8 +156,10 @@ extension EngineCore {
 
   /// Records that the store was closed or superseded.
   private func end() async {
-    for i in runs.indices { runs[i].schedule.stop() }
-    saveDue = nil
+    for i in runs.indices {
+      runs[i].schedule.stop()
+      runs[i].due = nil
+    }
     plan()
     await publish()
   }
@@ -162,13 +167,11 @@ extension EngineCore {
 
 // Plans and passes.
 extension EngineCore {
-  /// Returns whether a route that does not wait lacks saves of a version.
-  private func canSend(_ version: ReplicaVersion) -> Bool {
-    runs.contains { $0.canSend(version) }
-  }
-
-  private func planPass() {
-    saveDue = saveDue ?? time.uptime() + EngineCore.delayOfSave
+  /// Plans a pass over some routes, unless one is planned.
+  private func planPass(of isIncluded: (RouteRun) -> Bool) {
+    for i in runs.indices where isIncluded(runs[i]) {
+      runs[i].plan(at: time.uptime() + runs[i].route.delayOfSave)
+    }
   }
 
   private func plan() {
@@ -182,13 +185,12 @@ extension EngineCore {
   }
 
   private var nextTime: Int64? {
-    (runs.compactMap(\.schedule.end) + [saveDue].compactMap { $0 }).min()
+    runs.flatMap { [$0.schedule.end, $0.due] }.compactMap { $0 }.min()
   }
 
   private func wake() {
     guard isStarted else { return }
-    let isSave = saveDue.map { $0 <= time.uptime() } ?? false
-    requestPass(of: isSave ? .all : .waiting, by: nil)
+    requestPass(of: .due, by: nil)
   }
 
   /// Adds a pass after the current one, unless one that was not canceled follows it.
@@ -224,16 +226,20 @@ extension EngineCore {
   private func perform() async -> [SyncStatus] {
     timer?.cancel()
     let selection = passes.first?.selection ?? .all
-    if selection == .all { saveDue = nil }
     for i in runs.indices where !Task.isCancelled {
+      let now = time.uptime()
+      let isPlanned = runs[i].due.map { $0 <= now } ?? false
       let isReady = runs[i].schedule.isDue(
-        at: time.uptime(), includingOthers: selection == .all)
+        at: now, includingOthers: selection == .all || isPlanned)
+      if isReady || isPlanned { runs[i].due = nil }
       if isReady { await ask(i) }
     }
     // Saves that a canceled pass left, or that arrived after their route was asked,
     // must not wait for another save.
     let version = await store.version
-    if isStarted, Task.isCancelled || canSend(version) { planPass() }
+    if isStarted {
+      planPass(of: { Task.isCancelled || $0.canSend(version) })
+    }
     if !passes.isEmpty { passes.removeFirst() }
     let statuses = await publish()
     plan()

@@ -34,19 +34,16 @@ final class PassRecorder: Sendable {
 
   func record(_ step: SyncStep) {
     switch step {
-    case .asking(let part, let byteCount):
+    case .sending(let part, let byteCount):
       if let part { add(to: .export, part, byteCount) } else { end(.export) }
-    case .answered(let version, let answer, let byteCount):
+    case .shown(let version, let refusal):
       state.withLock { state in
         state.shown = version
-        state.refusal = state.refusal ?? answer.refusal
+        state.refusal = state.refusal ?? refusal
       }
       end(.setup)
-      if let part = answer.part {
-        add(to: .import, part, byteCount)
-      } else {
-        end(.import)
-      }
+    case .receiving(let part, let byteCount):
+      if let part { add(to: .import, part, byteCount) } else { end(.import) }
     }
   }
 

@@ -7,6 +7,9 @@ import RejoinStore
 struct RouteRun {
   let route: SyncRoute
   var schedule = RouteSchedule()
+  /// The time of the next pass after a save, or of one that the last pass planned, or
+  /// `nil`.
+  var due: Int64?
   /// The version that the route showed last, or `nil`.
   fileprivate(set) var shown: ReplicaVersion?
   /// The time of the last pass without an error, or `nil`.
@@ -17,14 +20,22 @@ struct RouteRun {
   fileprivate var hasAnswered = false
   /// The note that is on disk, or `nil`.
   fileprivate var written: RouteNote?
+  /// What the device remembers of a storage of objects.
+  fileprivate var memory = ObjectMemory()
+  /// The part of the memory that is on disk.
+  fileprivate var writtenMemory: [UInt8] = []
 
   init(route: SyncRoute) { self.route = route }
 
   /// The name of the note about the route.
   var noteName: String { RouteNote.name(ofRoute: route.name) }
+  /// The name of the note about the objects of the route.
+  var memoryName: String { "objects " + route.name }
 
   /// Takes what an earlier launch noted.
-  mutating func take(_ bytes: [UInt8]?) {
+  mutating func take(_ bytes: [UInt8]?, remembering objects: [UInt8]?) {
+    writtenMemory = objects ?? []
+    memory = ObjectMemory(note: writtenMemory)
     let note = bytes.flatMap { RouteNote(decoding: $0) }
     // Another scope has other saves.
     guard let note, note.scope == route.scope else { return }
@@ -32,11 +43,25 @@ struct RouteRun {
     (shown, lastSynced) = (note.shown, note.lastSynced)
   }
 
+  /// Plans a pass for a time, unless an earlier one is planned.
+  mutating func plan(at time: Int64) { due = min(due ?? time, time) }
+
+  /// Plans the pass that stores saves of other devices.
+  mutating func planRelay(_ time: SyncTime) {
+    guard let relay = memory.relays.values.min() else { return }
+    plan(at: time.uptime() + max(relay - time.now(), 0))
+  }
+
   /// Returns whether the route lacks saves of a version, did not refuse any, and does
   /// not wait.
   func canSend(_ version: ReplicaVersion) -> Bool {
-    schedule.uploads && schedule.state == .ready
-      && version.saveCount(beyond: shown) > 0
+    let shown = shown ?? ReplicaVersion()
+    return schedule.uploads && schedule.state == .ready
+      && !shown.covers(version, except: { memory.relays[$0] != nil })
+  }
+
+  fileprivate var isOfObjects: Bool {
+    if case .objects = route.means { true } else { false }
   }
 
   /// The note to write, or `nil` if it is on disk.
@@ -90,9 +115,6 @@ extension EngineCore {
     await publish()
     let before = await store.version
     let uploads = runs[i].schedule.begin()
-    let call = SyncCall(
-      scope: run.route.scope, bytesPerPart: run.schedule.bytesPerPart,
-      assuming: run.shown, uploads: uploads)
     let outcome: RouteSchedule.Outcome
     var failure: (any Error)?
     var refusal: SyncRefusal?
@@ -100,11 +122,9 @@ extension EngineCore {
       let result = try await EngineCore.$asking.withValue(
         ObjectIdentifier(self)
       ) {
-        try await store.sync(call, asking: run.route.ask) {
-          recorder.record($0)
-        }
+        try await call(i, uploads: uploads) { recorder.record($0) }
       }
-      outcome = .succeeded(isUploaded: result.isUploaded)
+      outcome = .succeeded(isUploaded: result.isUploaded || run.isOfObjects)
       refusal = result.uploadRefusal
       (runs[i].lastSynced, runs[i].error) = (time.now(), nil)
     } catch {
@@ -130,15 +150,48 @@ extension EngineCore {
     if let shown = recorder.shown {
       (runs[i].shown, runs[i].hasAnswered) = (shown, true)
     }
-    await writeNote(i)
+    runs[i].planRelay(time)
+    await writeNotes(i)
     await publish()
   }
 
-  private func writeNote(_ i: Int) async {
-    guard let note = runs[i].unwritten else { return }
-    // A note may be lost. Then the next pass writes it.
-    let isWritten: ()? = try? await store.setNote(
-      runs[i].noteName, to: note.encoded())
-    if isWritten != nil { runs[i].written = note }
+  /// Performs the call of a route.
+  private func call(
+    _ i: Int, uploads: Bool, reporting report: @Sendable (SyncStep) -> Void
+  ) async throws -> SyncResult {
+    let run = runs[i]
+    switch run.route.means {
+    case .asking(let ask):
+      let call = SyncCall(
+        scope: run.route.scope, bytesPerPart: run.schedule.bytesPerPart,
+        assuming: run.shown, uploads: uploads)
+      return try await store.sync(call, asking: ask, reporting: report)
+    case .objects(let storage):
+      var memory = run.memory
+      defer { runs[i].memory = memory }
+      return try await store.sync(
+        scope: run.route.scope, objects: storage, remembering: &memory,
+        uploads: uploads, time, reporting: report)
+    }
+  }
+
+  /// Writes what changed. A note may be lost, and then the next pass writes it.
+  private func writeNotes(_ i: Int) async {
+    let memory = runs[i].memory.note
+    if memory != runs[i].writtenMemory,
+      await setNote(runs[i].memoryName, to: memory)
+    {
+      runs[i].writtenMemory = memory
+    }
+    if let note = runs[i].unwritten,
+      await setNote(runs[i].noteName, to: note.encoded())
+    {
+      runs[i].written = note
+    }
+  }
+
+  private func setNote(_ name: String, to value: [UInt8]) async -> Bool {
+    let isWritten: ()? = try? await store.setNote(name, to: value)
+    return isWritten != nil
   }
 }

@@ -3,7 +3,7 @@
 import Rejoin
 import RejoinStore
 
-/// A way from a store to a server or another device.
+/// A way from a store to a server, another device or a storage of objects.
 ///
 ///     let route = SyncRoute("server", scope: "list-17") { request in
 ///       try await connection.ask(request)
@@ -16,10 +16,27 @@ public struct SyncRoute: Sendable {
   public let name: String
   /// The name of the scope, as the peer knows it.
   public let scope: String
-  /// Carries a request to the peer, and returns the answer.
-  let ask: @Sendable ([UInt8]) async throws -> [UInt8]
+  /// How the route reaches its peer.
+  let means: Means
 
-  /// Creates a route.
+  enum Means: Sendable {
+    /// A closure carries a request to the peer, and returns the answer.
+    case asking(@Sendable ([UInt8]) async throws -> [UInt8])
+    /// The devices meet in a storage.
+    case objects(any ObjectStorage)
+  }
+
+  /// The time between a save and a pass, in milliseconds.
+  ///
+  /// An object is a file, and one with several saves is better.
+  var delayOfSave: Int64 {
+    switch means {
+    case .asking: 2_000
+    case .objects: 15_000
+    }
+  }
+
+  /// Creates a route over messages.
   ///
   /// - Parameters:
   ///   - name: The name, which is unique in an engine.
@@ -32,9 +49,26 @@ public struct SyncRoute: Sendable {
     _ name: String, scope: String,
     asking ask: @escaping @Sendable ([UInt8]) async throws -> [UInt8]
   ) {
+    self.init(name, scope, .asking(ask))
+  }
+
+  /// Creates a route through a storage of objects.
+  ///
+  /// - Parameters:
+  ///   - name: The name, which is unique in an engine.
+  ///   - scope: The name of the scope, which must be the same on every device.
+  ///   - storage: The storage, which contains the objects of this scope only.
+  /// - Precondition: `scope` has at most 1,024 bytes.
+  public init(
+    _ name: String, scope: String, objects storage: any ObjectStorage
+  ) {
+    self.init(name, scope, .objects(storage))
+  }
+
+  private init(_ name: String, _ scope: String, _ means: Means) {
     demand(
       scope.utf8.count <= SyncMessage.scopeLimit,
       "`scope` must have at most 1,024 bytes, not \(scope.utf8.count)")
-    (self.name, self.scope, self.ask) = (name, scope, ask)
+    (self.name, self.scope, self.means) = (name, scope, means)
   }
 }

@@ -68,10 +68,11 @@ extension ReplicaStore {
       call = started
       guard let request = next else { return call.result }
       let message = request.encoded()
-      report(.asking(request.part, byteCount: message.count))
+      report(.sending(request.part, byteCount: message.count))
       let bytes = try await ask(message)
       let (shown, answer) = try call.read(bytes, to: request)
-      report(.answered(shown, answer, byteCount: bytes.count))
+      report(.shown(shown, answer.refusal))
+      report(.receiving(answer.part, byteCount: bytes.count))
       let taken = try take(answer.part, with: shown, of: answer.device)
       call.advance(taken, to: version)
     }
@@ -87,12 +88,14 @@ extension ReplicaStore {
   }
 }
 
-/// A step of a call.
+/// A step of a call, or of a pass over objects.
 package enum SyncStep: Sendable {
-  /// A request leaves, perhaps with a part.
-  case asking(Delta?, byteCount: Int)
-  /// An answer with a version arrived, perhaps with a part, which is not applied yet.
-  case answered(ReplicaVersion, SyncMessage, byteCount: Int)
+  /// A message leaves, perhaps with a part.
+  case sending(Delta?, byteCount: Int)
+  /// The peer showed a version, or the objects did, and perhaps refused saves.
+  case shown(ReplicaVersion, SyncRefusal?)
+  /// A message arrived, perhaps with a part, which is not applied yet.
+  case receiving(Delta?, byteCount: Int)
 }
 
 extension Replica {

@@ -53,7 +53,8 @@ extension SyncMessage {
   package static let exchangeLimit = 40 << 20
   /// The maximum number of bytes in the name of a scope.
   static let scopeLimit = 1_024
-  private static let objectLimit = 1 << 30
+  /// The maximum number of bytes of an object.
+  static let objectLimit = 1 << 30
 
   /// Whether the peer would not read the message, because several devices made one
   /// record large.

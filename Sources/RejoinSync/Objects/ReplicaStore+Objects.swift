@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinStore
+
+extension ReplicaStore {
+  /// Performs a pass over the objects of a storage: reads what the store lacks, stores
+  /// what no object has, and deletes objects whose saves are in others.
+  ///
+  /// - Parameters:
+  ///   - memory: What the device remembers of the storage.
+  ///   - uploads: Whether to store objects.
+  ///   - time: The clocks and random numbers.
+  ///   - report: A closure that receives each step.
+  /// - Returns: Whether the saves are in objects, and the reason why they are not.
+  /// - Throws: The first error of an object that could not be read, after everything
+  ///   else was done, or any other error.
+  package func sync(
+    scope: String, objects storage: any ObjectStorage,
+    remembering memory: inout ObjectMemory, uploads: Bool, _ time: SyncTime,
+    reporting report: @Sendable (SyncStep) -> Void
+  ) async throws -> SyncResult {
+    let identity = try await storage.identity()
+    if let identity, identity != memory.identity ?? identity {
+      throw SyncRefusal.wrongScope
+    }
+    memory.identity = memory.identity ?? identity
+    var pass = try ObjectPass(
+      scope: scope, listing: await storage.list(),
+      confirmsWrites: storage.confirmsWrites, memory: memory, at: time.now())
+    defer { memory = pass.memory }
+    report(.shown(pass.shownVersion(to: version), nil))
+    var faults = MergeReport()
+    let failure = try await read(storage, &pass, &faults, reporting: report)
+    report(.receiving(nil, byteCount: 0))
+    var refusal: SyncRefusal?
+    if uploads {
+      do {
+        try await publish(storage, &pass, time.random, reporting: report)
+      } catch let error as SyncRefusal where error.isOfPart { refusal = error }
+    }
+    report(.sending(nil, byteCount: 0))
+    try await collect(storage, &pass)
+    let shown = pass.shownVersion(to: version)
+    report(.shown(shown, refusal))
+    if let failure { throw failure }
+    let isUploaded = version.saveCount(beyond: shown) == 0
+    return SyncResult(
+      peerVersion: shown, isUploaded: isUploaded,
+      isSynced: isUploaded && version.covers(shown), uploadRefusal: refusal,
+      report: faults)
+  }
+
+  /// Reads the objects whose saves the store lacks.
+  ///
+  /// - Returns: The first error of the storage. The other objects were read.
+  private func read(
+    _ storage: any ObjectStorage, _ pass: inout ObjectPass,
+    _ faults: inout MergeReport, reporting report: @Sendable (SyncStep) -> Void
+  ) async throws -> (any Error)? {
+    var failure: (any Error)?
+    while let name = pass.nextObject(beyond: version, for: device) {
+      let bytes: [UInt8]?
+      do { bytes = try await storage.get("\(name)") } catch {
+        try Task.checkCancellation()
+        if error is SyncRefusal { throw error }
+        pass.skip(name)
+        failure = failure ?? error
+        continue
+      }
+      guard let message = try pass.read(bytes, of: name) else { continue }
+      if let part = message.part {
+        report(.receiving(part, byteCount: bytes?.count ?? 0))
+        faults.add(try withReplica { $0.apply(part, reporting: .faults) })
+      } else if let shown = message.version {
+        faults.add(
+          try withReplica { $0.recordVersion(shown, of: name.device) })
+      }
+    }
+    return failure
+  }
+
+  /// Stores the saves that no object has, if they are due, and the version.
+  private func publish(
+    _ storage: any ObjectStorage, _ pass: inout ObjectPass,
+    _ random: @Sendable (Int64) -> Int64,
+    reporting report: @Sendable (SyncStep) -> Void
+  ) async throws {
+    while true {
+      let (next, file) = try export { [pass] replica in
+        var pass = pass
+        let file = try pass.publication(of: replica, random: random)
+        return (pass, file)
+      }
+      pass = next
+      guard let file else { return }
+      if let part = file.message.part {
+        report(.sending(part, byteCount: file.bytes.count))
+      }
+      try await storage.put("\(file.name)", file.bytes)
+      pass.store(file)
+    }
+  }
+
+  /// Deletes objects whose saves are in others.
+  private func collect(
+    _ storage: any ObjectStorage, _ pass: inout ObjectPass
+  ) async throws {
+    while let name = pass.nextContainer(in: version) {
+      _ = try pass.read(try await storage.get("\(name)"), of: name)
+    }
+    let names = pass.deletions(in: version, of: device, ownDevices)
+    if names.isEmpty { return }
+    try await storage.delete(names.map { "\($0)" })
+    pass.delete(names)
+  }
+}
