@@ -159,7 +159,9 @@ public struct SaveInterval: Hashable, Sendable {
   /// Otherwise, the earlier saves may belong to another history.
   public let to: DeviceSave
 
-  package init(from: UInt64, to: DeviceSave) { (self.from, self.to) = (from, to) }
+  package init(from: UInt64, to: DeviceSave) {
+    (self.from, self.to) = (from, to)
+  }
 }
 
 /// The records that a delta covers: those after `after` and up to `through`.

@@ -181,7 +181,8 @@ private struct Folder {
       try part.rename(to: DurableFile(path: path(name)))
     } catch let error as DurableFile.Failure {
       part.remove()
-      throw error.isDenied ? SyncRefusal.denied : ObjectStorageError.failed("\(error)")
+      throw error.isDenied
+        ? SyncRefusal.denied : ObjectStorageError.failed("\(error)")
     }
   }
 

@@ -50,7 +50,8 @@ extension ObjectMemory {
     if let version { lines.append("version \(version.digest) \(version.time)") }
     // A name of an account may have any characters.
     if let identity {
-      lines.append("identity " + identity.utf8.map { "\($0)" }.joined(separator: ","))
+      lines.append(
+        "identity " + identity.utf8.map { "\($0)" }.joined(separator: ","))
     }
     return Array(lines.joined(separator: "\n").utf8)
   }

@@ -81,7 +81,8 @@ extension ObjectPass.Object: Comparable {
     if save.isForked || part.isForked || held.isForked {
       // Numbers can be of different histories, which only an entry of both contains.
       return save.isSame(as: part) && save.isForked == part.isForked
-        || save.isForked && interval.from == 0 && save.joined(part).isSame(as: save)
+        || save.isForked && interval.from == 0
+          && save.joined(part).isSame(as: save)
     }
     return part.sequence <= save.sequence && !save.contradicts(part)
   }
@@ -117,7 +118,8 @@ extension ObjectPass {
   /// Returns the last version of a device that was not read, or `nil`.
   private func nextVersion(besides own: DeviceID) -> ObjectName? {
     lastVersions.values.first {
-      $0.device != own && !tried.contains($0) && !memory.readVersions.contains($0)
+      $0.device != own && !tried.contains($0)
+        && !memory.readVersions.contains($0)
     }
   }
 
@@ -205,10 +207,13 @@ extension ObjectPass {
   /// one on.
   ///
   /// An object counts until it turns out to be damaged, even if its bytes are not here.
-  fileprivate func cover(of device: DeviceID, in version: ReplicaVersion) -> DeviceSave {
+  fileprivate func cover(of device: DeviceID, in version: ReplicaVersion)
+    -> DeviceSave
+  {
     let held = version[device]
     var cover = DeviceSave.none
-    for object in objects[device] ?? [] where memory.damaged[object.name] == nil {
+    for object in objects[device] ?? [] where memory.damaged[object.name] == nil
+    {
       let (from, to) = (object.interval.from, object.interval.to)
       if held.isForked {
         if from == 0, to.isForked, to.isSame(as: held) { return held }
@@ -242,7 +247,9 @@ extension ObjectPass {
       } else if own.contains(device) || device.isImport {
         due.append((device, cover))
       } else {
-        let time = memory.relays[device] ?? now + Self.relayDelay + random(Self.relayDelay)
+        let time =
+          memory.relays[device] ?? now + Self.relayDelay
+          + random(Self.relayDelay)
         memory.relays[device] = time
         if time <= now { due.append((device, cover)) }
       }
@@ -391,7 +398,9 @@ extension ObjectPass {
     }
     let last = lastVersions
     for name in sizes.keys where name.interval == nil {
-      if own.contains(name.device), last[name.device] != name || name.device != device {
+      if own.contains(name.device),
+        last[name.device] != name || name.device != device
+      {
         names.insert(name)
       }
     }

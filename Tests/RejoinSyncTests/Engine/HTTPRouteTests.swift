@@ -224,3 +224,11 @@ import Testing
     #expect(await tablet.titles.count == 3_000)
   }
 }
+
+extension SyncRoute {
+  /// Carries a request of a test.
+  fileprivate func ask(_ request: [UInt8]) async throws -> [UInt8] {
+    guard case .asking(let ask) = means else { throw SyncRefusal.wrongScope }
+    return try await ask(request)
+  }
+}

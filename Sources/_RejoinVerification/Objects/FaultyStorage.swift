@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Objects in memory, which devices see as through a bucket or a drive.
+///
+/// A bucket confirms writes, and all devices see the same objects. With a drive, each
+/// device sees the files in its own folder. Uploads and deletions travel to the server
+/// and from there to the other devices in any order.
+package struct FaultyStorage: Sendable {
+  private enum Operation {
+    case put(String, [UInt8])
+    case delete(String)
+  }
+
+  /// The folder of a device.
+  private struct Folder {
+    var files: [String: [UInt8]]
+    /// The files whose bytes the drive has removed from the device.
+    var evicted: Set<String> = []
+    var leaving: [Operation] = []
+    var arriving: [Operation] = []
+  }
+
+  /// The bytes of an object are not here.
+  package struct NotHere: Error {}
+
+  package let isDrive: Bool
+  /// The objects of the bucket, or of the drive's server.
+  package private(set) var objects: [String: [UInt8]] = [:]
+  private var folders: [Int: Folder] = [:]
+  package private(set) var putCount = 0
+  package private(set) var byteCount = 0
+
+  package init(isDrive: Bool) { self.isDrive = isDrive }
+
+  /// Whether an operation did not arrive yet.
+  package var isTravelling: Bool {
+    folders.values.contains { !$0.leaving.isEmpty || !$0.arriving.isEmpty }
+  }
+}
+
+// The calls of a device.
+extension FaultyStorage {
+  private func folder(of device: Int) -> Folder {
+    folders[device] ?? Folder(files: objects)
+  }
+
+  package func list(for device: Int) -> [(name: String, byteCount: Int)] {
+    let files = isDrive ? folder(of: device).files : objects
+    return files.map { ($0.key, $0.value.count) }
+      .sorted { $0.name < $1.name }
+  }
+
+  package func get(_ name: String, for device: Int) throws(NotHere) -> [UInt8]?
+  {
+    if !isDrive { return objects[name] }
+    let folder = folder(of: device)
+    if folder.evicted.contains(name) { throw NotHere() }
+    return folder.files[name]
+  }
+
+  package mutating func put(_ name: String, _ bytes: [UInt8], by device: Int) {
+    (putCount, byteCount) = (putCount + 1, byteCount + bytes.count)
+    perform(.put(name, bytes), by: device)
+  }
+
+  package mutating func delete(_ names: [String], by device: Int) {
+    for name in names { perform(.delete(name), by: device) }
+  }
+
+  private mutating func perform(_ operation: Operation, by device: Int) {
+    guard isDrive else { return Self.perform(operation, on: &objects) }
+    var folder = folder(of: device)
+    Self.perform(operation, on: &folder.files)
+    folder.leaving.append(operation)
+    folders[device] = folder
+  }
+
+  private static func perform(
+    _ operation: Operation, on files: inout [String: [UInt8]]
+  ) {
+    switch operation {
+    case .put(let name, let bytes): files[name] = bytes
+    case .delete(let name): files[name] = nil
+    }
+  }
+}
+
+// What happens to the objects.
+extension FaultyStorage {
+  /// Adds a device, which sees the objects of the server.
+  package mutating func add(_ device: Int) {
+    if isDrive { folders[device] = Folder(files: objects) }
+  }
+
+  /// Loses a device and what it did not upload.
+  package mutating func remove(_ device: Int) { folders[device] = nil }
+
+  /// Lets operations travel one step.
+  ///
+  /// - Parameter chooses: A closure that returns a number below a bound, or `nil` to
+  ///   leave the rest for later.
+  package mutating func travel(_ choose: (Int) -> Int?) {
+    for device in folders.keys.sorted() {
+      while let count = folders[device]?.leaving.count, count > 0,
+        let i = choose(count)
+      {
+        guard let operation = folders[device]?.leaving.remove(at: i) else {
+          break
+        }
+        Self.perform(operation, on: &objects)
+        for other in folders.keys where other != device {
+          folders[other]?.arriving.append(operation)
+        }
+      }
+      while let count = folders[device]?.arriving.count, count > 0,
+        let i = choose(count)
+      {
+        guard let operation = folders[device]?.arriving.remove(at: i) else {
+          break
+        }
+        // The server forgets what was deleted before it arrived.
+        if case .put(let name, _) = operation, objects[name] == nil { continue }
+        var files = folder(of: device).files
+        Self.perform(operation, on: &files)
+        folders[device]?.files = files
+      }
+    }
+  }
+
+  /// Lets all operations arrive.
+  package mutating func settle() {
+    while isTravelling { travel { $0 - 1 } }
+  }
+
+  /// Changes bytes of an object on the server and on every device.
+  package mutating func damage(_ name: String, _ change: ([UInt8]) -> [UInt8]) {
+    objects[name] = objects[name].map(change)
+    for device in folders.keys {
+      if let bytes = folders[device]?.files[name] {
+        folders[device]?.files[name] = change(bytes)
+      }
+    }
+  }
+
+  /// Loses an object everywhere.
+  package mutating func lose(_ name: String) {
+    objects[name] = nil
+    for device in folders.keys { folders[device]?.files[name] = nil }
+  }
+
+  /// Removes the bytes of a file from a device, or brings them back.
+  package mutating func setEvicted(
+    _ isEvicted: Bool, _ name: String, on device: Int
+  ) {
+    if isEvicted {
+      folders[device]?.evicted.insert(name)
+    } else {
+      folders[device]?.evicted.remove(name)
+    }
+  }
+}
