@@ -175,7 +175,9 @@ extension EngineCore {
     }
   }
 
-  /// Writes what changed. A note may be lost, and then the next pass writes it.
+  /// Writes what changed.
+  ///
+  /// A note may be lost, and then the next pass writes it.
   private func writeNotes(_ i: Int) async {
     let memory = runs[i].memory.note
     if memory != runs[i].writtenMemory,

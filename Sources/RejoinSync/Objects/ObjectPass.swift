@@ -9,8 +9,10 @@ import Rejoin
 package struct ObjectPass: Sendable {
   /// A day, in milliseconds.
   private static let day: Int64 = 86_400_000
-  /// The time between the first sight of saves of another device that no object has and
-  /// their upload, in milliseconds. A random time of the same length comes on top.
+  /// The least time until saves of another device that no object has are stored.
+  ///
+  /// In milliseconds, from the first sight. A random time of at most the same length
+  /// comes on top.
   static let relayDelay: Int64 = 600_000
   /// The maximum number of objects in a storage.
   private static let countLimit = 100_000
