@@ -19,6 +19,7 @@ package final class EngineTrial {
   private var random: SeededRandom
   private var devices: [TrialDevice] = []
   private let hub: TrialHub
+  private let bucket: TrialBucket?
   private let removed = Locked<Set<String>>([])
   private var inserted: Set<String> = ["row"]
 
@@ -36,7 +37,11 @@ package final class EngineTrial {
       }
       devices.append(TrialDevice("\(i)", store, time, counts, removed: removed))
     }
+    let hasBucket = random.number(below: 2) == 0
+    bucket =
+      hasBucket ? TrialBucket(seed: seed, time: time, counts: counts) : nil
     for (i, device) in devices.enumerated() {
+      if let bucket { device.addBucket(bucket, number: i) }
       device.addLine("hub", seed: seed ^ UInt64(i), to: hub.peer)
       let isPair = devices.count > 1 && random.number(below: 2) == 0
       if isPair {
@@ -155,8 +160,9 @@ package final class EngineTrial {
   /// Checks that a device does not wait longer than the rules allow.
   private func checkWait(of device: TrialDevice) async throws {
     guard let end = await device.engine.plannedTime else { return }
-    // The lines ask for less than the engine waits at most.
-    if end - time.uptime > 300_000 {
+    // The lines ask for less than the engine waits at most. Saves of other devices
+    // wait longer for a bucket.
+    if end - time.uptime > (bucket == nil ? 300_000 : 1_200_000) {
       throw TrialFault("device \(device.name) waits \(end - time.uptime) ms")
     }
   }
@@ -164,6 +170,7 @@ package final class EngineTrial {
   /// After the errors stop, each device is synced within its wait, without a save.
   private func settle() async throws {
     for device in devices { for line in device.lines.values { line.repair() } }
+    bucket?.repair()
     for device in devices {
       device.cancelCalls()
       await quiesce(device)
@@ -205,7 +212,7 @@ package final class EngineTrial {
         time.advance(by: max(planned - time.uptime, 0))
         await quiesce(device)
       }
-      let isMissing = device.lines.keys.contains {
+      let isMissing = device.peers.keys.contains {
         device.missing(of: elements, at: $0) != nil
       }
       if !isMissing { return }

@@ -17,6 +17,8 @@ package struct EngineTrialCounts: Sendable {
   package var uploaded = 0
   package var events = 0
   package var lostHubs = 0
+  /// Objects that were stored in a bucket.
+  package var objects = 0
 
   package init() {}
 
@@ -33,6 +35,7 @@ package struct EngineTrialCounts: Sendable {
     [
       \.saves, \.requests, \.parts, \.faults, \.passes, \.canceled, \.launches,
       \.stops, \.resumes, \.uploaded, \.events, \.lostHubs,
+      \.objects,
     ]
   }
 }
@@ -43,7 +46,7 @@ extension EngineTrialCounts: CustomStringConvertible {
     \(saves) saves, \(requests) requests with \(parts) parts and \(faults) \
     faults, \(passes) calls of the app, \(canceled) canceled, \(launches) \
     launches, \(stops) stops, \(resumes) resumed routes, \(lostHubs) hubs lost, \
-    \(events) events, \(uploaded) times uploaded
+    \(events) events, \(objects) objects, \(uploaded) times uploaded
     """
   }
 }

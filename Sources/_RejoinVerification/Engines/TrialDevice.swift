@@ -4,6 +4,7 @@ import Rejoin
 import RejoinSQL
 import RejoinStore
 import RejoinSync
+import RejoinTesting
 
 /// A peer of a trial.
 struct TrialPeer: Sendable {
@@ -65,7 +66,54 @@ final class TrialHub: Sendable {
   }
 }
 
-/// A device of a trial: a store, its engine, and its lines to peers.
+/// The bucket of a trial, whose calls fail now and then.
+final class TrialBucket: Sendable {
+  let storage = SharedStorage(isDrive: false)
+  let peer: TrialPeer
+  private let isFaulty = Locked(true)
+
+  init(seed: UInt64, time: ManualTime, counts: Locked<EngineTrialCounts>) {
+    let elements = Locked<Set<String>>([])
+    peer = TrialPeer(answer: { request, _ in request }, elements: elements)
+    // A replica that takes all objects shows what the bucket has.
+    let mirror = Locked(
+      Replica(
+        device: DeviceID(0), schema: [TrialNote.self],
+        wallClock: WallClock { 0 }, makeDeviceID: { DeviceID(1) }))
+    storage.stored.withLock { stored in
+      stored = { bytes in
+        counts.withLock { $0.objects += 1 }
+        guard let part = try? SyncMessage(decoding: bytes).part else { return }
+        let found = mirror.withLock { replica in
+          replica.apply(part)
+          return replica.records(of: TrialNote.self)
+            .flatMap { Array($0.elements) }
+        }
+        elements.withLock { $0.formUnion(found) }
+      }
+    }
+    let random = Locked(SeededRandom(seed: seed))
+    storage.fault.withLock { fault in
+      fault = { [isFaulty] call in
+        guard isFaulty.withLock({ $0 }) else { return }
+        let draw = random.withLock { $0.number(below: 24) }
+        if draw < 6 { counts.withLock { $0.faults += 1 } }
+        switch draw {
+        case 0, 1: throw TrialLine.Offline()
+        case 2: throw SyncRefusal.busy(seconds: 5)
+        case 3: throw call == .put ? SyncRefusal.denied : SyncRefusal.gone
+        case 4: throw CancellationError()
+        case 5: try await time.wait(until: time.uptime + 700)
+        default: break
+        }
+      }
+    }
+  }
+
+  func repair() { isFaulty.withLock { $0 = false } }
+}
+
+/// A device of a trial: a store, its engine, and its routes to peers.
 final class TrialDevice {
   let name: String
   let store: ReplicaStore
@@ -76,7 +124,8 @@ final class TrialDevice {
   private let counts: Locked<EngineTrialCounts>
   private let removed: Locked<Set<String>>
   private let running = Locked(0)
-  private var peers: [String: TrialPeer] = [:]
+  private(set) var peers: [String: TrialPeer] = [:]
+  private var bucket: (any ObjectStorage)?
   private var calls: [Task<[SyncStatus], Never>] = []
   private let watch = Locked(EventWatch())
 
@@ -120,6 +169,11 @@ final class TrialDevice {
       answer: peer.answer)
   }
 
+  func addBucket(_ bucket: TrialBucket, number: Int) {
+    peers["bucket"] = bucket.peer
+    self.bucket = bucket.storage.view(of: number)
+  }
+
   func resume(_ route: String) async {
     lines[route]?.resume()
     await engine.resume(route)
@@ -128,11 +182,13 @@ final class TrialDevice {
   /// Creates an engine after the last one was stopped.
   func launch() {
     for line in lines.values { line.launch() }
-    engine = SyncEngine(
-      store,
-      routes: lines.sorted { $0.key < $1.key }.map { name, line in
-        SyncRoute(name, scope: "s") { try await line.ask($0) }
-      }, time: time.time)
+    var routes = lines.sorted { $0.key < $1.key }.map { name, line in
+      SyncRoute(name, scope: "s") { try await line.ask($0) }
+    }
+    if let bucket {
+      routes.append(SyncRoute("bucket", scope: "s", objects: bucket))
+    }
+    engine = SyncEngine(store, routes: routes, time: time.time)
     Task { [watch, counts, events = engine.events] in
       for await event in events {
         counts.withLock { $0.events += 1 }

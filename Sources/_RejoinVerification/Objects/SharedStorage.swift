@@ -24,6 +24,7 @@ package final class SharedStorage: Sendable {
     func put(_ name: String, _ bytes: [UInt8]) async throws {
       try await storage.call(.put)
       storage.state.withLock { $0.put(name, bytes, by: device) }
+      storage.stored.withLock { $0 }(bytes)
     }
 
     func delete(_ names: [String]) async throws {
@@ -42,6 +43,10 @@ package final class SharedStorage: Sendable {
   package let account = Locked<String?>(nil)
   /// The calls so far.
   package let calls = Locked<[Call]>([])
+  /// A closure that is called before each call and can throw an error.
+  package let fault = Locked<@Sendable (Call) async throws -> Void>({ _ in })
+  /// A closure that is called after each put, with the bytes.
+  package let stored = Locked<@Sendable ([UInt8]) -> Void>({ _ in })
   /// The errors that calls throw, or none.
   package let failures = Locked<[Call: any Error & Sendable]>([:])
 
@@ -61,5 +66,6 @@ package final class SharedStorage: Sendable {
     calls.withLock { $0.append(call) }
     await Task.yield()
     if let error = failures.withLock({ $0[call] }) { throw error }
+    try await fault.withLock { $0 }(call)
   }
 }
