@@ -328,6 +328,57 @@ import _RejoinVerification
     #expect(place.storage.objects.keys.count { $0.hasSuffix(".version") } == 1)
   }
 
+  /// Each device purges and syncs once a day.
+  ///
+  /// - Returns: The day after which no device of some has the text, or `nil`.
+  private func purge(
+    _ place: inout Place, _ devices: [Int], days: Int = 8
+  ) throws -> Int? {
+    for day in 1...days {
+      place.days(1)
+      for i in devices {
+        try place.devices[i].replica.purgeDeletedRecords()
+        try place.pass(i)
+      }
+      place.storage.settle()
+      let isPurged = devices.allSatisfy {
+        !Data(place.devices[$0].replica.state.encoded()).contains("Milk".utf8)
+      }
+      if isPurged { return day }
+    }
+    return nil
+  }
+
+  @Test func deletionIsPurgedWithinEightDays() throws {
+    for isDrive in [false, true] {
+      var place = Place(drive: isDrive, devices: 4)
+      try place.write("Milk", on: 0)
+      for i in [1, 2, 3] { try place.write("Rye", to: "2", on: i) }
+      for _ in 0..<2 {
+        for i in 0..<4 {
+          try place.pass(i)
+          place.storage.settle()
+        }
+      }
+      try place.devices[0].replica.save { $0[Note.self, "1"].delete() }
+      // The last device never comes back.
+      #expect(try purge(&place, [0, 1, 2]) == nil)
+      let lost = place.devices[3].replica.device
+      try place.devices[0].replica.retire(lost)
+      let day = try purge(&place, [0, 1, 2])
+      #expect(day != nil, "drive \(isDrive)")
+      // It comes back anyway, with the record.
+      #expect(place.elements(3) == ["Milk"])
+      for _ in 0..<3 {
+        for i in 0..<4 {
+          try place.pass(i)
+          place.storage.settle()
+        }
+      }
+      #expect((0..<4).allSatisfy { place.elements($0) == [] })
+    }
+  }
+
   // Hostile members.
   @Test func damagedNamesAndBytesAreIgnored() throws {
     var place = Place(devices: 2)
