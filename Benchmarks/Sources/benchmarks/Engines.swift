@@ -161,7 +161,7 @@ extension Suite {
 }
 
 /// Returns the seconds that a closure takes.
-private func seconds(_ body: () async throws -> Void) async rethrows -> Double {
+func seconds(_ body: () async throws -> Void) async rethrows -> Double {
   let start = ContinuousClock.now
   try await body()
   return (ContinuousClock.now - start) / .seconds(1)

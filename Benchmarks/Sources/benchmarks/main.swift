@@ -43,6 +43,7 @@ func run(_ arguments: Arguments) throws {
   suite.addHubs()
   suite.addCalls()
   suite.addEngines()
+  suite.addObjects()
   suite.addStrategies()
   var runner = Runner(arguments.scale, progress: tell)
   let rows = try runner.run(suite, filters: arguments.filters)

@@ -5,14 +5,14 @@
 /// A bucket confirms writes, and all devices see the same objects. With a drive, each
 /// device sees the files in its own folder. Uploads and deletions travel to the server
 /// and from there to the other devices in any order.
-package struct FaultyStorage: Sendable {
-  private enum Operation {
+package struct FaultyStorage: Hashable, Sendable {
+  private enum Operation: Hashable {
     case put(String, [UInt8])
     case delete(String)
   }
 
   /// The folder of a device.
-  private struct Folder {
+  private struct Folder: Hashable {
     var files: [String: [UInt8]]
     /// The files whose bytes the drive has removed from the device.
     var evicted: Set<String> = []
@@ -31,11 +31,6 @@ package struct FaultyStorage: Sendable {
   package private(set) var byteCount = 0
 
   package init(isDrive: Bool) { self.isDrive = isDrive }
-
-  /// Whether an operation did not arrive yet.
-  package var isTravelling: Bool {
-    folders.values.contains { !$0.leaving.isEmpty || !$0.arriving.isEmpty }
-  }
 }
 
 // The calls of a device.
@@ -95,41 +90,54 @@ extension FaultyStorage {
   /// Loses a device and what it did not upload.
   package mutating func remove(_ device: Int) { folders[device] = nil }
 
-  /// Lets operations travel one step.
+  /// Lets operations arrive.
   ///
-  /// - Parameter chooses: A closure that returns a number below a bound, or `nil` to
+  /// - Parameter choose: A closure that returns a number below a bound, or `nil` to
   ///   leave the rest for later.
   package mutating func travel(_ choose: (Int) -> Int?) {
-    for device in folders.keys.sorted() {
-      while let count = folders[device]?.leaving.count, count > 0,
-        let i = choose(count)
-      {
-        guard let operation = folders[device]?.leaving.remove(at: i) else {
-          break
-        }
-        Self.perform(operation, on: &objects)
-        for other in folders.keys where other != device {
-          folders[other]?.arriving.append(operation)
-        }
+    while true {
+      let operations = operations
+      guard !operations.isEmpty, let number = choose(operations.count)
+      else { return }
+      deliver(operations[number])
+    }
+  }
+
+  /// The operations that can arrive next, each as a device, a direction and a number.
+  package var operations: [(device: Int, isLeaving: Bool, number: Int)] {
+    folders.keys.sorted().flatMap { device in
+      let folder = folder(of: device)
+      return folder.leaving.indices.map { (device, true, $0) }
+        + folder.arriving.indices.map { (device, false, $0) }
+    }
+  }
+
+  /// Lets one operation arrive.
+  package mutating func deliver(
+    _ operation: (device: Int, isLeaving: Bool, number: Int)
+  ) {
+    let device = operation.device
+    if operation.isLeaving {
+      guard let next = folders[device]?.leaving.remove(at: operation.number)
+      else { return }
+      Self.perform(next, on: &objects)
+      for other in folders.keys where other != device {
+        folders[other]?.arriving.append(next)
       }
-      while let count = folders[device]?.arriving.count, count > 0,
-        let i = choose(count)
-      {
-        guard let operation = folders[device]?.arriving.remove(at: i) else {
-          break
-        }
-        // The server forgets what was deleted before it arrived.
-        if case .put(let name, _) = operation, objects[name] == nil { continue }
-        var files = folder(of: device).files
-        Self.perform(operation, on: &files)
-        folders[device]?.files = files
-      }
+    } else {
+      guard let next = folders[device]?.arriving.remove(at: operation.number)
+      else { return }
+      // The server forgets what was deleted before it arrived.
+      if case .put(let name, _) = next, objects[name] == nil { return }
+      var files = folder(of: device).files
+      Self.perform(next, on: &files)
+      folders[device]?.files = files
     }
   }
 
   /// Lets all operations arrive.
   package mutating func settle() {
-    while isTravelling { travel { $0 - 1 } }
+    travel { _ in 0 }
   }
 
   /// Changes bytes of an object on the server and on every device.

@@ -124,11 +124,10 @@ extension ObjectTrial {
     case ..<70: try pass(of: i, [.read, .collect])
     case ..<73: try pass(of: i, [.collect])
     case ..<83:
-      storage.travel { [random] in
-        var random = random
-        return random.chance(percent: 50) ? random.number(below: $0) : nil
+      var draws = SeededRandom(seed: random.next())
+      storage.travel {
+        draws.chance(percent: 85) ? draws.number(below: $0) : nil
       }
-      _ = random.next()
     case ..<86:
       clock.now += Self.day / 2 + Int64(random.number(below: 40_000_000))
     case ..<89: try faultOfStorage()
