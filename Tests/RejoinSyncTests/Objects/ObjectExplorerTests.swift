@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import _RejoinVerification
+
+@Suite struct ObjectExplorerTests {
+  @Test func allOrdersEndEqual() throws {
+    var counts = ObjectExplorerCounts()
+    for program in ObjectProgram.all {
+      var explorer = ObjectExplorer(program)
+      counts.add(
+        try explorer.search(atMost: Tier.isNightly ? 20_000 : 1_500))
+    }
+    print("objects: \(counts)")
+    #expect(counts.all.allSatisfy { $0 > 1_000 }, "\(counts)")
+  }
+}
