@@ -12,17 +12,17 @@ import Testing
   }
 
   @Test func contextSavesPhone() throws {
-    let phone = Replica(
+    let replica = Replica(
       device: DeviceID(1), schema: [Person.self], wallClock: WallClock { 1 },
       makeDeviceID: { DeviceID(99) })
     // README
     let context = EditingContext(
-      phone, mergePolicy: .mergeByPropertyObjectTrump)
+      replica, mergePolicy: .mergeByPropertyObjectTrump)
     context.fetch(Person.self, key: "taylor").phone = "1-800-275-2273"
     let report = try context.save()  // what was written, and what was dropped
     // README
     #expect(report.writtenFields.values.first == ["phone"])
-    #expect(phone[Person.self, "taylor"]?.phone == "1-800-275-2273")
+    #expect(replica[Person.self, "taylor"]?.phone == "1-800-275-2273")
   }
 
   @Test func readmeContainsExample() throws {

@@ -5,7 +5,7 @@ import Rejoin
 /// The start or the end of a part of a pass.
 ///
 ///     for await event in engine.events where event.end != nil {
-///       log("\(event.kind): \(event.records) records, \(event.bytes) bytes")
+///       print("\(event.kind): \(event.records) records, \(event.bytes) bytes")
 ///     }
 ///
 /// Each event starts and ends once, also if the pass fails or is canceled. Both have

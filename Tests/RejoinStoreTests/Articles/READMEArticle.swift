@@ -60,6 +60,7 @@ struct Profile: Entity {
       let engine = SyncEngine(
         phone, routes: [.http("server", scope: "profiles", url: url)])
       await engine.start()
+      await engine.sync()
       for await statuses in engine.statuses {
         isSafe = statuses.allSatisfy(\.isUploaded)
       }

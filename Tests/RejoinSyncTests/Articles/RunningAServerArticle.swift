@@ -183,7 +183,7 @@ private enum Hummingbird {
 
   private func sqliteHub() async throws -> Hub {
     let path = path("hub.sqlite")
-    let hub = try await Hub {
+    let hub = try await Hub(connections: 1) {
       let connection = try SQLiteConnection(opening: path)
       try connection.run("PRAGMA journal_mode = WAL")
       try connection.run("PRAGMA synchronous = FULL")

@@ -115,7 +115,9 @@ private func message(for status: SyncStatus) -> String? {
   case SyncRefusal.tooLarge?: "A note is too large. Shorten it."
   case SyncRefusal.full?: "Too many devices use this list."
   case SyncRefusal.unsupportedFormat?: "Update the app."
-  default: "Not connected. Your changes are kept on this device."
+  case let error as WireError where error.code == .newerVersion:
+    "Update the app."
+  default: "Not synced. Your changes are kept on this device."
   }
 }
 
@@ -176,7 +178,7 @@ final class ShowingWhetherWorkIsUploadedArticle {
   }
 
   private func message(default: Void) -> String {
-    "Not connected. Your changes are kept on this device."
+    "Not synced. Your changes are kept on this device."
   }
 
   private func message(_ status: SyncStatus) -> String? {
@@ -205,7 +207,7 @@ final class ShowingWhetherWorkIsUploadedArticle {
 
   @Test func eventsShowWhatMoved() async throws {
     let lines = Locked<[String]>([])
-    @Sendable func log(_ line: String) { lines.withLock { $0.append(line) } }
+    @Sendable func print(_ line: String) { lines.withLock { $0.append(line) } }
     do {
       let store = try await files.store()
       let engine = SyncEngine(store, routes: [try await route()])
@@ -213,7 +215,7 @@ final class ShowingWhetherWorkIsUploadedArticle {
         for await event in engine.events {
           guard let end = event.end else { continue }
           let seconds = Double(end - event.start) / 1_000
-          log(
+          print(
             "\(event.kind) over \(event.route): \(event.records) records, "
               + "\(event.bytes) bytes in \(seconds) s")
         }

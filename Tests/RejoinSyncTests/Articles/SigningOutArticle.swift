@@ -12,7 +12,9 @@ import Testing
   ) async throws -> Bool {
     try await store.withReplica { _ = try $0.retire($0.device) }
     let statuses = await engine.sync()
-    guard statuses.allSatisfy(\.isUploaded) else { return false }
+    guard !statuses.isEmpty, statuses.allSatisfy(\.isUploaded) else {
+      return false
+    }
     try await store.deleteScope()
     return true
   }
@@ -78,6 +80,13 @@ import Testing
     #expect(purged == (signsOut ? [RecordID("Note", "1")] : []))
     // The last save arrived.
     #expect(await tablet.noteTitles == (signsOut ? ["last"] : []))
+  }
+
+  @Test func engineWithoutRoutesDeletesNothing() async throws {
+    let store = try await open("phone")
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    #expect(try await !signOut(store, SyncEngine(store, routes: [])))
+    #expect(await store.noteTitles == ["Milk"])
   }
 
   @Test func unsentSavesKeepScope() async throws {

@@ -28,17 +28,29 @@ private var serverURL: URL {
 private final class Sync {
   static let shared = Sync()
 
-  private let opening = Task { @MainActor in
-    let store = try await ReplicaStore(at: notesPath(), schema: [Note.self])
-    let engine = SyncEngine(
-      store, routes: [.http("server", scope: "notes", url: serverURL)])
-    await engine.start()
-    return (store, engine)
-  }
+  private var opening:
+    Task<(store: ReplicaStore, engine: SyncEngine), any Error>?
 
   func opened() async throws -> (store: ReplicaStore, engine: SyncEngine) {
-    try await opening.value
+    let task =
+      opening
+      ?? Task {
+        let store = try await ReplicaStore(at: notesPath(), schema: [Note.self])
+        let engine = SyncEngine(
+          store, routes: [.http("server", scope: "notes", url: serverURL)])
+        await engine.start()
+        return (store, engine)
+      }
+    opening = task
+    do { return try await task.value } catch {
+      // Until the user unlocks the phone after a restart, the file is protected.
+      if opening == task { opening = nil }
+      throw error
+    }
   }
+
+  /// Lets the next call open the store again, after a sign-out.
+  func close() { opening = nil }
 
   /// Performs a pass, and returns whether the work is uploaded.
   @discardableResult
@@ -62,7 +74,13 @@ private final class AppDelegate: NSObject, UIApplicationDelegate {
     _ application: UIApplication,
     didReceiveRemoteNotification userInfo: [AnyHashable: Any]
   ) async -> UIBackgroundFetchResult {
-    await Sync.shared.sync() ? .newData : .failed
+    let work = Task { await Sync.shared.sync() }
+    let limit = Task {
+      try await Task.sleep(for: .seconds(25))
+      work.cancel()
+    }
+    defer { limit.cancel() }
+    return await work.value ? .newData : .failed
   }
 }
 

@@ -261,6 +261,17 @@ class EngineSuite: SyncSuite {
     }
   }
 
+  @Test func engineOfClosedStoreIsStopped() async throws {
+    let (phone, session) = (try await store(), try await session())
+    try await phone.close()
+    let engine = engine(phone) { await session.answer($0) }
+    await engine.start()
+    try await wait {
+      await engine.publish().map(\.state) == [.stopped]
+    }
+    #expect(await engine.plannedTime == nil)
+  }
+
   @Test func stoppedEngineSyncsNothing() async throws {
     let (phone, session) = (try await store(), try await session())
     let engine = engine(phone) { await session.answer($0) }
