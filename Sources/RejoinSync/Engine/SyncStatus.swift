@@ -40,6 +40,10 @@ public struct SyncStatus: Sendable {
   /// after ``SyncEngine/resume(_:)`` and at the next launch.
   public let uploadRefusal: SyncRefusal?
   /// The number of saves of the store, of all devices, that the route did not show.
+  ///
+  /// A storage of objects shows the saves that it has in objects. If it does not confirm
+  /// writes, such as a drive, these are the objects in this device's folder, which the
+  /// drive may upload later.
   public let unsentSaves: Int
   /// Whether the saves are uploaded, and the store has all saves that the route showed
   /// last.
@@ -65,6 +69,10 @@ public struct SyncStatus: Sendable {
   }
 
   /// Whether the route showed all saves of the store.
+  ///
+  /// If the route leads to a storage that does not confirm writes, the saves are in this
+  /// device's folder, and may not have left the device. See
+  /// ``ObjectStorage/confirmsWrites``.
   public var isUploaded: Bool { unsentSaves == 0 }
 
   /// The problem and its remedy as sentences, or `nil` without one.

@@ -5,7 +5,7 @@ import RejoinSync
 import Testing
 
 /// The messages in the guide *Troubleshooting* are those of the library, and the
-/// guide lists every message of a store, a save, a decoder and an engine.
+/// guide lists every message of a store, a save, a decoder, an engine and a folder.
 @Suite struct TroubleshootingTests {
   private static let sql = SQLError(.busy, "SQLite: database is locked")
 
@@ -41,7 +41,11 @@ import Testing
       .damaged, .busy(seconds: 5),
     ]
     let routes: [HTTPRouteError] = [.status(404), .tooLarge, .notHTTP]
-    return store + save + decoding + refusals + routes
+    let objects: [ObjectStorageError] = [
+      .tooManyObjects(limit: 100_000), .noFolder(path: "/notes"),
+      .failed("/notes cannot be listed: Input/output error"),
+    ]
+    return store + save + decoding + refusals + routes + objects
   }()
 
   /// The errors of bytes that differ from a message in one way each.
