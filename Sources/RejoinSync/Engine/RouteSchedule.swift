@@ -149,7 +149,7 @@ struct RouteSchedule: Sendable {
   /// Returns whether an error is one of the library, whose texts have a remedy.
   static func isOfLibrary(_ error: any Error) -> Bool {
     error is SyncRefusal || error is StoreError || error is WireError
-      || error is HTTPRouteError
+      || error is HTTPRouteError || error is ObjectStorageError
   }
 
   static func kind(of error: any Error) -> Kind {

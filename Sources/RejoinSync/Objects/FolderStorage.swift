@@ -188,7 +188,9 @@ private struct Folder {
 
   func delete(_ names: [String]) throws {
     for name in names where unlink(path(name)) != 0 && errno != ENOENT {
-      throw failure("deleted", name)
+      let failure = DurableFile.Failure("deleted", path(name))
+      throw failure.isDenied
+        ? SyncRefusal.denied : ObjectStorageError.failed("\(failure)")
     }
   }
 }

@@ -12,7 +12,8 @@
 ///
 /// The engine calls one method at a time. A method must throw an error if its task is
 /// canceled. It can throw a ``SyncRefusal``: one of ``put(_:_:)`` that is `denied`,
-/// `tooLarge` or `full` ends only the upload, and ``SyncStatus`` shows it.
+/// `tooLarge` or `full` ends only the upload, and ``SyncStatus`` shows it. One of
+/// ``delete(_:)`` leaves the deletion to other devices.
 ///
 /// Share a storage only with members whom you trust with all of it. Each of them can
 /// delete, overwrite and forge objects.

@@ -31,7 +31,8 @@ extension ReplicaStore {
     defer { memory = pass.memory }
     report(.shown(pass.shownVersion(to: version), nil))
     var faults = MergeReport()
-    let failure = try await read(storage, &pass, &faults, reporting: report)
+    var failure: (any Error)?
+    try await read(storage, &pass, &faults, &failure, reporting: report)
     report(.receiving(nil, byteCount: 0))
     var refusal: SyncRefusal?
     if uploads {
@@ -40,7 +41,7 @@ extension ReplicaStore {
       } catch let error as SyncRefusal where error.isOfPart { refusal = error }
     }
     report(.sending(nil, byteCount: 0))
-    try await collect(storage, &pass)
+    try await collect(storage, &pass, &failure)
     let shown = pass.shownVersion(to: version)
     report(.shown(shown, refusal))
     if let failure { throw failure }
@@ -53,31 +54,38 @@ extension ReplicaStore {
 
   /// Reads the objects whose saves the store lacks.
   ///
-  /// - Returns: The first error of the storage. The other objects were read.
+  /// - Parameter failure: The first error of an object that could not be read.
   private func read(
     _ storage: any ObjectStorage, _ pass: inout ObjectPass,
-    _ faults: inout MergeReport, reporting report: @Sendable (SyncStep) -> Void
-  ) async throws -> (any Error)? {
-    var failure: (any Error)?
+    _ faults: inout MergeReport, _ failure: inout (any Error)?,
+    reporting report: @Sendable (SyncStep) -> Void
+  ) async throws {
     while let name = pass.nextObject(beyond: version, for: device) {
-      let bytes: [UInt8]?
-      do { bytes = try await storage.get("\(name)") } catch {
-        try Task.checkCancellation()
-        if error is SyncRefusal { throw error }
-        pass.skip(name)
-        failure = failure ?? error
-        continue
-      }
-      guard let message = try pass.read(bytes, of: name) else { continue }
+      let bytes = try await get(name, from: storage, &pass, &failure)
+      guard let bytes, let message = try pass.read(bytes, of: name)
+      else { continue }
       if let part = message.part {
-        report(.receiving(part, byteCount: bytes?.count ?? 0))
+        report(.receiving(part, byteCount: bytes.count))
         faults.add(try withReplica { $0.apply(part, reporting: .faults) })
       } else if let shown = message.version {
         faults.add(
           try withReplica { $0.recordVersion(shown, of: name.device) })
       }
     }
-    return failure
+  }
+
+  /// Returns the bytes of an object, or `nil` if they are not here.
+  private func get(
+    _ name: ObjectName, from storage: any ObjectStorage,
+    _ pass: inout ObjectPass, _ failure: inout (any Error)?
+  ) async throws -> [UInt8]? {
+    pass.skip(name)
+    do { return try await storage.get("\(name)") } catch {
+      try Task.checkCancellation()
+      if error is SyncRefusal { throw error }
+      failure = failure ?? error
+      return nil
+    }
   }
 
   /// Stores the saves that no object has, if they are due, and the version.
@@ -104,14 +112,20 @@ extension ReplicaStore {
 
   /// Deletes objects whose saves are in others.
   private func collect(
-    _ storage: any ObjectStorage, _ pass: inout ObjectPass
+    _ storage: any ObjectStorage, _ pass: inout ObjectPass,
+    _ failure: inout (any Error)?
   ) async throws {
     while let name = pass.nextContainer(in: version) {
-      _ = try pass.read(try await storage.get("\(name)"), of: name)
+      let bytes = try await get(name, from: storage, &pass, &failure)
+      if let bytes { _ = try pass.read(bytes, of: name) }
     }
     let names = pass.deletions(in: version, of: device, ownDevices)
     if names.isEmpty { return }
-    try await storage.delete(names.map { "\($0)" })
-    pass.delete(names)
+    do {
+      try await storage.delete(names.map { "\($0)" })
+      pass.delete(names)
+    } catch let error as SyncRefusal where error.isOfPart {
+      // A member who may only read leaves the deletion to others.
+    }
   }
 }

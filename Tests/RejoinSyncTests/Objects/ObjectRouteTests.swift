@@ -159,6 +159,61 @@ import _RejoinVerification
     #expect(status.isUploaded && status.uploadRefusal == nil)
   }
 
+  /// A member who may only read leaves the collection to others.
+  @Test func refusedDeletionDoesNotStopRoute() async throws {
+    let (phone, tablet) = (try await store(), try await store())
+    let storage = SharedStorage(isDrive: true)
+    let engines = [phone, tablet].enumerated().map { i, store in
+      SyncEngine(
+        store,
+        routes: [SyncRoute("d", scope: "s", objects: storage.view(of: i))],
+        time: clock.time)
+    }
+    for title in ["Milk", "Rye"] {
+      try await phone.write(title)
+      await engines[0].sync()
+      storage.state.withLock { $0.settle() }
+    }
+    try await tablet.write("Oats", to: "2")
+    storage.failures.withLock {
+      $0 = [.put: SyncRefusal.denied, .delete: SyncRefusal.denied]
+    }
+    let calls = storage.calls
+    let status = await engines[1].sync()[0]
+    #expect(calls.withLock { $0.contains(.delete) })
+    #expect(status.state == .idle && status.error == nil)
+    #expect(status.uploadRefusal == .denied && status.unsentSaves == 1)
+    #expect(await tablet.titles == ["Rye", "Oats"])
+  }
+
+  /// The drive removed the bytes of a file that contains others.
+  @Test func unreadableContainerDoesNotHideUpload() async throws {
+    struct NotHere: Error {}
+    let phone = try await store("phone")
+    let storage = SharedStorage(isDrive: true)
+    let route = SyncRoute("d", scope: "s", objects: storage.view(of: 1))
+    let engine = SyncEngine(phone, routes: [route], time: clock.time)
+    for title in ["Milk", "Rye"] {
+      try await phone.write(title)
+      await engine.sync()
+    }
+    storage.failures.withLock { $0[.get] = NotHere() }
+    try await phone.write("Oats")
+    let status = await engine.sync()[0]
+    #expect(status.error is NotHere)
+    #expect(status.isUploaded)
+  }
+
+  @Test func problemOfStorageHasItsRemedy() async throws {
+    let folder = FolderStorage(at: path("missing"))
+    let engine = SyncEngine(
+      try await store(),
+      routes: [SyncRoute("folder", scope: "s", objects: folder)],
+      time: clock.time)
+    let problem = try #require(await engine.sync()[0].problem)
+    #expect(problem == "\(ObjectStorageError.noFolder(path: folder.path))")
+  }
+
   @Test func otherAccountStopsRoute() async throws {
     let phone = try await store("phone")
     storage.account.withLock { $0 = "ada, \n1" }
