@@ -430,9 +430,7 @@ extension ObjectPass {
       var save = cover(of: device, in: version)
       if save.sequence >= version[device].sequence {
         for object in objects
-        where memory.damaged[object.name] == nil
-          && !version.contains(object.interval.to, of: device)
-        {
+        where !version.contains(object.interval.to, of: device) {
           save = save.joined(object.interval.to)
         }
       }

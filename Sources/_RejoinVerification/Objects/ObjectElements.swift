@@ -38,7 +38,8 @@ struct ObjectElements {
     let report = try? replica.save { transaction in
       for id in Self.records {
         transaction.apply(
-          .members(SetEdit(inserting: [.string(element)])), to: Self.tags, of: id)
+          .members(SetEdit(inserting: [.string(element)])), to: Self.tags,
+          of: id)
       }
     }
     if let made = report?.dot, made != dot, !suspects.contains(made.device) {
@@ -51,7 +52,8 @@ struct ObjectElements {
   private static func elements(
     of id: RecordID, in replica: Replica
   ) -> Set<String> {
-    let found = ReplicaView(replica).record(id)?.reading(of: tags).elements ?? []
+    let found =
+      ReplicaView(replica).record(id)?.reading(of: tags).elements ?? []
     return Set(
       found.compactMap { if case .string(let text) = $0 { text } else { nil } })
   }

@@ -68,7 +68,9 @@ package struct ObjectExplorer {
           attempt = action
           let next = try perform(action, in: configuration)
           counts.transitions += 1
-          if configurations.count < limit { insert(next, from: index, by: action) }
+          if configurations.count < limit {
+            insert(next, from: index, by: action)
+          }
         }
       } catch {
         throw ScriptMismatch(
@@ -113,7 +115,8 @@ extension ObjectExplorer {
     let lasting = String(decoding: memory.note, as: UTF8.self)
     let verified = memory.verified.map { "\($0) \($1)" }.sorted()
     let versions = memory.readVersions.map { "\($0)" }.sorted()
-    let key = ([lasting] + verified + ["versions"] + versions).joined(separator: "\n")
+    let key = ([lasting] + verified + ["versions"] + versions).joined(
+      separator: "\n")
     if let number = memoryNumbers[key] { return number }
     memoryNumbers[key] = memories.count
     memories.append(memory)
@@ -128,7 +131,9 @@ extension ObjectExplorer {
   }
 
   /// Returns a copy of a device, whose changes do not change a configuration.
-  private func device(_ i: Int, of configuration: Configuration) -> MeetingDevice {
+  private func device(_ i: Int, of configuration: Configuration)
+    -> MeetingDevice
+  {
     let device = configuration.devices[i]
     var copy = MeetingDevice(
       i, history.copy(of: replicas[device.replica], at: i),
@@ -144,7 +149,8 @@ extension ObjectExplorer {
       storage.add(i)
       let replica = history.replica(program.isForked && i == 1 ? 0 : i)
       devices.append(
-        Device(replica: number(of: replica), memory: number(of: ObjectMemory())))
+        Device(replica: number(of: replica), memory: number(of: ObjectMemory()))
+      )
     }
     if program.isForked { history.suspects = [DeviceID(1)] }
     return Configuration(
@@ -161,11 +167,14 @@ extension ObjectExplorer {
       if device.saves < program.saves[i] { actions.append(.save(i)) }
       actions += [.read(i), .publish(i), .collect(i)]
       guard program.meets else { continue }
-      actions += configuration.devices.indices.filter { $0 != i }.map { .meet(i, $0) }
+      actions += configuration.devices.indices.filter { $0 != i }.map {
+        .meet(i, $0)
+      }
     }
     actions += storage.operations.indices.map { .arrive($0) }
     if configuration.faults > 0 {
-      for name in storage.objects.keys.sorted() where name.hasSuffix(".rejoin") {
+      for name in storage.objects.keys.sorted() where name.hasSuffix(".rejoin")
+      {
         actions += [.damage(name), .lose(name)]
       }
     }
@@ -218,7 +227,8 @@ extension ObjectExplorer {
   /// - Returns: Whether anything but a version changed.
   @discardableResult
   private mutating func pass(
-    _ device: inout MeetingDevice, _ action: Action, _ storage: inout FaultyStorage,
+    _ device: inout MeetingDevice, _ action: Action,
+    _ storage: inout FaultyStorage,
     on day: Int, count: Bool = true
   ) throws(ScriptMismatch) -> Bool {
     let before = device.replica.version
@@ -310,7 +320,9 @@ extension ObjectExplorer {
     }
     var (day, idle, rounds) = (configuration.days, 0, 0)
     let new = program.saves.count
-    while idle < 2 || devices.count < configuration.devices.count + (lost == nil ? 1 : 0) {
+    while idle < 2
+      || devices.count < configuration.devices.count + (lost == nil ? 1 : 0)
+    {
       if idle >= 2 {
         storage.add(new)
         devices.append(

@@ -140,6 +140,27 @@ import _RejoinVerification
     #expect(await phone.titles == ["Milk", "Rye"])
   }
 
+  /// The bytes are perhaps not complete yet.
+  @Test func damagedObjectIsLeftToRead() async throws {
+    let drive = SharedStorage(isDrive: true)
+    let (phone, tablet) = (try await store(), try await store())
+    try await tablet.write("Milk")
+    let route = SyncRoute("drive", scope: "s", objects: drive.view(of: 2))
+    await SyncEngine(tablet, routes: [route], time: clock.time).sync()
+    let view = drive.view(of: 1)
+    drive.state.withLock { drive in
+      drive.settle()
+      for name in drive.objects.keys {
+        drive.damage(name) { Array($0.dropLast()) }
+      }
+    }
+    let engine = SyncEngine(
+      phone, routes: [SyncRoute("drive", scope: "s", objects: view)],
+      time: clock.time)
+    let status = try #require(await engine.sync().first)
+    #expect(status.isUploaded && !status.isSynced && status.error == nil)
+  }
+
   @Test func refusedObjectDoesNotStopReading() async throws {
     let (phone, tablet) = (try await store(), try await store())
     try await tablet.write("Milk")
