@@ -63,6 +63,9 @@ package struct ObjectPass: Sendable {
     }
     for device in objects.keys { objects[device]?.sort() }
     self.memory.tidy({ [sizes] in sizes[$0] != nil }, at: now)
+    for (name, size) in sizes where size > SyncMessage.objectLimit {
+      damage(name)
+    }
   }
 }
 
@@ -102,9 +105,6 @@ extension ObjectPass {
   package mutating func nextObject(
     beyond version: ReplicaVersion, for device: DeviceID
   ) -> ObjectName? {
-    for (name, size) in sizes where size > SyncMessage.objectLimit {
-      damage(name)
-    }
     let next = objects.values.joined().filter { object in
       if tried.contains(object.name) { return false }
       let damaged = memory.damaged[object.name]
