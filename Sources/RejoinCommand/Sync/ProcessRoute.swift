@@ -72,11 +72,16 @@ final class ProcessRoute: @unchecked Sendable {
 
   private func failure(_ reason: String) async -> CommandError {
     // A command that fails closes its output shortly before it exits.
-    let code =
-      await waits(seconds: 5)
-      ? " and exited with code \(process.terminationStatus)" : ""
+    let code = await waits(seconds: 5) ? process.terminationStatus : nil
+    let end = code.map { " and exited with code \($0)" } ?? ""
+    // The shell did not find the command.
+    if code == 127 {
+      return .failed(
+        "the command \"\(command)\" \(reason)\(end); name a URL, a command or "
+          + "an existing folder")
+    }
     return .failed(
-      "the command \"\(command)\" \(reason)\(code); check that it runs `rejoin "
+      "the command \"\(command)\" \(reason)\(end); check that it runs `rejoin "
         + "serve --stdio` and prints nothing else")
   }
 

@@ -6,7 +6,7 @@ import RejoinStore
 import RejoinSync
 import RejoinTesting
 
-/// `rejoin sync` syncs a store with a hub or another store.
+/// `rejoin sync` syncs a store with a hub, another store or a folder.
 struct SyncCommand {
   static let command = Command(
     name: "sync",
@@ -14,10 +14,16 @@ struct SyncCommand {
     usage: "FILE ROUTE [--scope NAME] [--as NAME]",
     discussion: """
       FILE is the file of a store. ROUTE is a URL that answers requests in a POST,
-      or a command that answers them on standard output, each after its length, such
-      as `rejoin serve --stdio`. The command prints what it sent and received. The
-      exit code is 0 if the peer has every save of the store, and the store has
-      those of the peer.
+      an existing folder in which devices leave saves for each other, or a command
+      that answers requests on standard output, each after its length, such as
+      `rejoin serve --stdio`. A URL starts with http:// or https://. The command
+      prints what it sent and received. The exit code is 0 if the peer has every
+      save of the store, and the store has those of the peer.
+
+      A folder contains the saves of one scope. The command sends the saves of its
+      own device immediately, and those of other devices if the folder still lacks
+      them 10 to 20 minutes after the first sync. A drive can upload the files of a
+      folder after the command ends.
 
       Quit the app that uses the store first: a scope has one writer, and the saves
       of a running app would fail. The file with the restore token must be next to
@@ -35,14 +41,14 @@ struct SyncCommand {
     ],
     examples: [
       "sync notes.sqlite http://127.0.0.1:8080/ --as list-17",
+      "sync notes.sqlite /Volumes/Family/list-17 --as list-17",
       "sync notes.sqlite 'ssh host rejoin serve --stdio hub.sqlite'",
     ],
     run: { try await SyncCommand($0).run() })
 
   private let file: String
   private let peer: String
-  /// The URL of the peer, or `nil` if the peer is a command.
-  private let url: URL?
+  private let kind: SyncPeer
   private let scope: String
   private let peerScope: String
 
@@ -52,12 +58,7 @@ struct SyncCommand {
       throw .usage("sync needs a FILE and a ROUTE; see `rejoin sync --help`")
     }
     (file, peer) = (arguments.operands[0], arguments.operands[1])
-    let start = arguments.operands[1].lowercased()
-    let isURL = ["http://", "https://"].contains(where: start.hasPrefix)
-    url = isURL ? URL(string: peer) : nil
-    if isURL, (url?.host() ?? "").isEmpty {
-      throw .usage("\"\(peer)\" is not a URL; write http://HOST:PORT/")
-    }
+    kind = try SyncPeer(peer)
     scope = arguments.value("scope") ?? "main"
     peerScope = arguments.value("as") ?? scope
     for name in [scope, peerScope] where !(1...1_024 ~= name.utf8.count) {
@@ -69,23 +70,26 @@ struct SyncCommand {
   /// Syncs the store, and prints what was exchanged.
   func run() async throws {
     try await checkStore()
-    let child = url == nil ? try await ProcessRoute(peer) : nil
-    do {
-      let route: SyncRoute =
-        if let url {
-          .http(routeName, scope: peerScope, url: url)
-        } else {
-          SyncRoute(routeName, scope: peerScope) { request in
-            guard let child else { return [] }
-            return try await child.ask(request)
-          }
-        }
-      try await sync(over: route)
-    } catch {
-      await child?.close()
-      throw error
+    switch kind {
+    case .url(let url):
+      try await sync(over: .http(routeName, scope: peerScope, url: url))
+    case .folder(let path):
+      try await sync(
+        over: SyncRoute(
+          routeName, scope: peerScope, objects: FolderStorage(at: path)))
+    case .command:
+      let child = try await ProcessRoute(peer)
+      do {
+        try await sync(
+          over: SyncRoute(routeName, scope: peerScope) { request in
+            try await child.ask(request)
+          })
+      } catch {
+        await child.close()
+        throw error
+      }
+      await child.close()
     }
-    await child?.close()
   }
 
   /// Checks that the store exists.
@@ -121,7 +125,10 @@ struct SyncCommand {
   /// The name of the route, without the peer, which can contain a password.
   private var routeName: String {
     var digest = Digest()
-    for text in [peer, peerScope] { digest.add(text) }
+    var place = peer
+    // A relative path is another folder elsewhere.
+    if case .folder(let path) = kind { place = path }
+    for text in [place, peerScope] { digest.add(text) }
     return "rejoin sync \(String(digest.value, radix: 16))"
   }
 
@@ -201,6 +208,9 @@ struct SyncCommand {
     case let error as HTTPRouteError: return .failed("\(peer): \(error)")
     case let error as SyncRefusal: return .failed("\(peer): \(error)")
     case let error as StoreError: return .failed("\(file): \(error)")
+    case let error as ObjectStorageError: return .failed("\(error)")
+    case let error as WireError where kind.isFolder:
+      return .failed("an object in \(peer): \(error)")
     case is WireError:
       return .failed(
         "\"\(peer)\" sent bytes that are not an answer; check the address, and "
@@ -210,9 +220,23 @@ struct SyncCommand {
         "\(peer) cannot be reached (\(error.localizedDescription)); check the "
           + "address, and that the server runs")
     case nil:
+      if kind.isFolder { return failure(inFolder: status) }
       if status.isUploaded { return nil }
       return .failed(
         "\(status.unsentSaves.counted("save")) not sent; run the command again")
     }
+  }
+
+  /// Returns what a folder lacks after a pass without an error, or `nil`.
+  private func failure(inFolder status: SyncStatus) -> CommandError? {
+    if status.isSynced { return nil }
+    if status.isUploaded {
+      return .failed(
+        "\(peer) lacks a part of the saves of a device; run the command again "
+          + "after that device or the drive has added it")
+    }
+    return .failed(
+      "\(status.unsentSaves.counted("save")) of other devices not sent; run the "
+        + "command again in 20 minutes")
   }
 }

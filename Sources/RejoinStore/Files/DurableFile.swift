@@ -55,7 +55,7 @@ package struct DurableFile {
   }
 
   /// Whether a file or a folder with this path exists.
-  var exists: Bool {
+  package var exists: Bool {
     var status = stat()
     return lstat(path, &status) == 0
   }
@@ -133,7 +133,7 @@ package struct DurableFile {
   func syncContent() throws { try DurableFile.sync(path) }
 
   /// Syncs the name of the file.
-  func syncFolder() throws { try DurableFile.sync(folder) }
+  package func syncFolder() throws { try DurableFile.sync(folder) }
 
   /// The path without symbolic links.
   var target: String {

@@ -80,7 +80,7 @@ public struct FolderStorage: ObjectStorage {
         answer.withLock { $0 = continuation }
         if Task.isCancelled { return resume(.failure(CancellationError())) }
         queue.async { [path] in
-          resume(Result { try call(Folder(path: path)) })
+          resume(Result { try call(Folder(at: path)) })
         }
       }
     } onCancel: {
@@ -95,6 +95,14 @@ private struct Folder {
   /// The age in seconds of a file that no process completes anymore.
   private static let day = 86_400
 
+  /// Creates the calls for a folder.
+  ///
+  /// The system would read only a part of a path with a NUL.
+  init(at path: String) throws {
+    if path.utf8.contains(0) { throw ObjectStorageError.noFolder(path: path) }
+    self.path = path
+  }
+
   private func path(_ name: String) -> String { "\(path)/\(name)" }
 
   private func failure(_ what: String, _ name: String) -> ObjectStorageError {
@@ -102,9 +110,8 @@ private struct Folder {
   }
 
   func list() throws -> [(name: String, byteCount: Int)] {
-    // The system would read only a part of a path with a NUL.
-    guard !path.utf8.contains(0), let folder = opendir(path) else {
-      throw path.utf8.contains(0) || errno == ENOENT || errno == ENOTDIR
+    guard let folder = opendir(path) else {
+      throw errno == ENOENT || errno == ENOTDIR
         ? ObjectStorageError.noFolder(path: path)
         : .failed("\(DurableFile.Failure("listed", path))")
     }
@@ -178,7 +185,7 @@ private struct Folder {
     let part = DurableFile(path: path(part(of: name)))
     do {
       try part.create(bytes)
-      try part.rename(to: DurableFile(path: path(name)))
+      try move(part, to: DurableFile(path: path(name)))
     } catch let error as DurableFile.Failure {
       part.remove()
       throw error.isDenied
@@ -186,11 +193,24 @@ private struct Folder {
     }
   }
 
-  func delete(_ names: [String]) throws {
-    for name in names where unlink(path(name)) != 0 && errno != ENOENT {
-      let failure = DurableFile.Failure("deleted", path(name))
-      throw failure.isDenied
-        ? SyncRefusal.denied : ObjectStorageError.failed("\(failure)")
+  private func move(_ part: DurableFile, to file: DurableFile) throws {
+    do { try part.rename(to: file) } catch {
+      // A volume may have neither exclusive renames nor links. A name is used once.
+      guard part.exists, !file.exists, rename(part.path, file.path) == 0
+      else { throw error }
+      try file.syncFolder()
     }
+  }
+
+  /// Deletes files, except those that this user may not delete.
+  ///
+  /// Another device deletes them.
+  func delete(_ names: [String]) throws {
+    var failure: ObjectStorageError?
+    for name in names where unlink(path(name)) != 0 && errno != ENOENT {
+      if errno == EACCES || errno == EPERM || errno == EROFS { continue }
+      failure = failure ?? self.failure("deleted", name)
+    }
+    if let failure { throw failure }
   }
 }

@@ -38,7 +38,14 @@ extension ReplicaStore {
     if uploads {
       do {
         try await publish(storage, &pass, time.random, reporting: report)
-      } catch let error as SyncRefusal where error.isOfPart { refusal = error }
+      } catch let error as SyncRefusal where error.isOfPart {
+        refusal = error
+      } catch {
+        try Task.checkCancellation()
+        if error is SyncRefusal || error is StoreError { throw error }
+        // Deleting can make space.
+        failure = failure ?? error
+      }
     }
     report(.sending(nil, byteCount: 0))
     try await collect(storage, &pass, &failure)

@@ -14,6 +14,9 @@
 //   StoreWriter FILE SEED --reading WHO
 //                                    opens a store that cannot be written, by
 //                                    `nobody`, or by a `limited` process
+//   StoreWriter FILE DEVICE --words N
+//                                    adds N words, and prints each after its save
+//   StoreWriter FILE DEVICE --show   prints the words, and a digest of all records
 //
 // It prints `open N STATE CHANGES` with the number of the last local save, a
 // digest of the replica and the number of changes of the device ID. Then it
@@ -33,7 +36,7 @@ private struct Note: Entity {
   let title = register("title", of: String.self)
 }
 
-private func say(_ line: String) {
+func say(_ line: String) {
   // One write past all buffers prints a whole line or none.
   FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
@@ -235,6 +238,10 @@ if arguments.count == 4, let limit = rlim_t(arguments[3]) {
 switch arguments.dropFirst(3).first {
 case "--copies": try await runCopies()
 case "--pairs": try await runPairs()
+case "--words":
+  try await addWords(
+    arguments[1], device: arguments[2], count: Int(arguments[4]) ?? 1)
+case "--show": try await showWords(arguments[1])
 case "--reading":
   try await runReading()
   say("end")
