@@ -9,6 +9,7 @@ let rejoin = root.map(String.init) ?? "Rejoin"
 /// The executables for libFuzzer, which contain only the entry point.
 let targets = [
   "decode", "open", "apply", "scripts", "contexts", "forge", "exchange",
+  "objects",
 ]
 
 let package = Package(

@@ -77,7 +77,7 @@ import Testing
     await expect(inputs, of: target)
   }
 
-  @Test(arguments: [FuzzTarget.decode, .open, .apply, .exchange])
+  @Test(arguments: [FuzzTarget.decode, .open, .apply, .exchange, .objects])
   func damagedSeedsHold(target: FuzzTarget) async {
     var inputs: [(String, [UInt8])] = []
     for (number, bytes) in await seeds(of: target).enumerated()

@@ -18,6 +18,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case forge
   /// Takes the bytes as a request, and as an answer, of an exchange.
   case exchange
+  /// Takes the bytes as the name of an object, a line break, and its bytes.
+  case objects
 
   /// Checks one input.
   ///
@@ -31,6 +33,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .contexts: try ContextBody(bytes).check()
     case .forge: try ForgeBody(bytes).check()
     case .exchange: try ExchangeBody(bytes).check()
+    case .objects: try ObjectsBody(bytes).check()
     }
   }
 

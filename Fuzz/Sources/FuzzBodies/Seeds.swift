@@ -19,6 +19,7 @@ public enum Seeds {
     case .contexts: choices(upTo: 90)
     case .forge: choices(upTo: 60)
     case .exchange: ExchangeBody.seeds
+    case .objects: ObjectsBody.seeds
     }
   }
 

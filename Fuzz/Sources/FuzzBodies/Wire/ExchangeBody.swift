@@ -166,7 +166,7 @@ extension ExchangeBody {
 }
 
 /// Runs an asynchronous closure, and waits for it.
-private func waiting<Value: Sendable>(
+func waiting<Value: Sendable>(
   _ body: @escaping @Sendable () async -> Value
 ) -> Value {
   nonisolated(unsafe) var result: Value?
@@ -183,7 +183,7 @@ private func waiting<Value: Sendable>(
 extension Array where Element == UInt8 {
   /// A message of an exchange, whose version and part also have their correct
   /// checksums.
-  fileprivate var resealedWithParts: [UInt8] {
+  var resealedWithParts: [UInt8] {
     var (bytes, offset) = (self, 3)
     func varint() -> Int? {
       var (number, shift) = (0, 0)
