@@ -72,8 +72,10 @@ struct Search {
     for seed in seeds where result.engineFault == nil && goesOn(until: end) {
       do {
         result.engines.add(try await EngineTrial(seed: seed).run())
+        var days = try ObjectTrial(seed: seed)
+        result.objects.add(try days.run())
         result.trials += 1
-      } catch { result.engineFault = "engines, seed \(seed): \(error)" }
+      } catch { result.engineFault = "trial of seed \(seed): \(error)" }
     }
   }
 

@@ -17,7 +17,9 @@ struct SearchResult {
     /// How many hours of engines were tried, and what happened in them.
     var trials = 0
     var engines = EngineTrialCounts()
-    /// The law that an engine broke first.
+    /// What happened in days of devices that meet in a storage of objects.
+    var objects = ObjectTrialCounts()
+    /// The law that an engine or a storage broke first.
     var engineFault: String?
   }
 
@@ -35,6 +37,7 @@ struct SearchResult {
       "explorer: \(explored)", "calls: \(self.explored.calls)",
       "\(self.explored.trials.counted("trial")) of engines: "
         + "\(self.explored.engines)",
+      "objects: \(self.explored.objects)",
       "\(simulated), seeds from \(seeds.lowerBound)",
       "time: \(time.components.seconds) s",
     ]
