@@ -10,8 +10,8 @@ import RejoinStore
 ///     ])
 ///     await engine.start()
 ///
-/// After ``start()``, the engine syncs two seconds after a save and tries again after
-/// an error. Call ``sync()`` when the app starts, when a push message arrives, when
+/// After ``start()``, the engine syncs two seconds after a save, fifteen over objects,
+/// and tries again after an error. Call ``sync()`` when the app starts, when a push message arrives, when
 /// the network returns, and before the app goes to the background.
 ///
 /// A *pass* asks each route once, one after another. The engine runs one pass at a
