@@ -11,8 +11,9 @@ import RejoinStore
 ///     await engine.start()
 ///
 /// After ``start()``, the engine syncs two seconds after a save, fifteen over objects,
-/// and tries again after an error. Call ``sync()`` when the app starts, when a push message arrives, when
-/// the network returns, and before the app goes to the background.
+/// and tries again after an error. Call ``sync()`` when the app starts, when a push
+/// message arrives, when the network returns, and before the app goes to the
+/// background.
 ///
 /// A *pass* asks each route once, one after another. The engine runs one pass at a
 /// time. After an error, a route waits for a random time up to 2, 4, 8 and at most 300
