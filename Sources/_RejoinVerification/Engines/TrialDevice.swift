@@ -50,10 +50,14 @@ final class TrialHub: Sendable {
           if isReadOnly, case .write = request { throw SyncRefusal.denied }
         }.answer(request)
         let session = server.hub.makeSession { _ in }
-        while let part = try await session.delta(
-          since: server.mirror.version, byteLimit: 1 << 20, in: "s"),
-          try await server.mirror.apply(part).hasAdvanced
-        {}
+        // Another answer can apply the same part first, and then it advances nothing.
+        while try await !server.mirror.version.covers(
+          session.version(of: "s")),
+          let part = try await session.delta(
+            since: server.mirror.version, byteLimit: 1 << 20, in: "s")
+        {
+          try await server.mirror.apply(part)
+        }
         let found = await server.mirror.elements
         elements.withLock { $0.formUnion(found) }
         return answer
