@@ -328,6 +328,8 @@ extension ObjectExplorer {
         devices.append(
           MeetingDevice(new, history.replica(new), confirms: !program.isDrive))
         counts.newDevices += 1
+        // It reads what nobody has read for days.
+        idle = 0
       }
       day += 2
       rounds += 1
