@@ -11,8 +11,8 @@ extension Replica {
   ///
   /// - Parameters:
   ///   - device: The device.
-  ///   - sequence: The last save that the delta omits. It is zero for a forked
-  ///     device, whose numbers stand for two histories.
+  ///   - sequence: The last save that the delta omits. Pass zero for a forked device,
+  ///     whose numbers stand for two histories.
   /// - Returns: The delta, or `nil` if the replica has no later saves of the device.
   /// - Complexity: O(*k* log *k* + *d*), where *k* is the number of fields in the
   ///   delta and *d* is the number of devices.
@@ -31,12 +31,11 @@ extension ReplicaState {
     _checkInvariants()
     let last = version[device]
     if last.sequence <= sequence { return nil }
-    let from = last.isForked ? 0 : sequence
     var known = version.vectorClock
-    known[device] = from
+    known[device] = sequence
     let locations = index.locations(since: known, of: index.devices)
     return Delta(
       MessageContent(records, names, at: locations),
-      [device: SaveInterval(from: from, to: last)])
+      [device: SaveInterval(from: sequence, to: last)])
   }
 }
