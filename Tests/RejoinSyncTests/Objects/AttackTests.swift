@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Rejoin
+@testable import RejoinStore
+@testable import RejoinSync
+
+private struct Note: Entity {
+  let title = register("title", of: String.self)
+}
+
+private struct Offline: Error {}
+
+/// A storage in memory, which lies and fails as a test demands.
+private final class Bin: ObjectStorage {
+  struct State {
+    var objects: [String: [UInt8]] = [:]
+    var extra: [(name: String, byteCount: Int)] = []
+    var calls: [String] = []
+    var account: String?
+    /// How often of 100 times a call throws after it was done.
+    var mayFailAfter = 0
+    var yields = false
+    var fail: @Sendable (String, String) throws -> Void = { _, _ in }
+  }
+  let state = NSLock()
+  nonisolated(unsafe) private var raw = State()
+  let confirmsWrites: Bool
+  init(confirms: Bool = true) { confirmsWrites = confirms }
+
+  func with<T>(_ body: (inout State) throws -> T) rethrows -> T {
+    state.lock()
+    defer { state.unlock() }
+    return try body(&raw)
+  }
+  private func leave() async throws {
+    let (rate, yields) = with { ($0.mayFailAfter, $0.yields) }
+    if yields {
+      try await Task.sleep(for: .microseconds(Int.random(in: 0..<1_500)))
+    }
+    if Int.random(in: 0..<100) < rate { throw Offline() }
+  }
+  private func enter(_ call: String, _ name: String = "") throws {
+    try Task.checkCancellation()
+    let fail = with { state in
+      state.calls.append(call)
+      return state.fail
+    }
+    try fail(call, name)
+  }
+  func list() async throws -> [(name: String, byteCount: Int)] {
+    try enter("list")
+    let list = with { $0.objects.map { ($0.key, $0.value.count) } + $0.extra }
+    try await leave()
+    return list
+  }
+  func get(_ name: String) async throws -> [UInt8]? {
+    try enter("get", name)
+    let bytes = with { $0.objects[name] }
+    try await leave()
+    return bytes
+  }
+  func put(_ name: String, _ bytes: [UInt8]) async throws {
+    try enter("put", name)
+    with { $0.objects[name] = bytes }
+    try await leave()
+  }
+  func delete(_ names: [String]) async throws {
+    try enter("delete")
+    with { for name in names { $0.objects[name] = nil } }
+    try await leave()
+  }
+  func identity() async throws -> String? { with { $0.account } }
+  var lists: Int { with { $0.calls.filter { $0 == "list" }.count } }
+  var names: [String] { with { $0.objects.keys.sorted() } }
+}
+
+private final class Time: Sendable {
+  private let lock = NSLock()
+  nonisolated(unsafe) private var wall: Int64 = 1_700_000_000_000
+  nonisolated(unsafe) private var up: Int64 = 0
+  func get() -> (wall: Int64, up: Int64) {
+    lock.lock()
+    defer { lock.unlock() }
+    return (wall, up)
+  }
+  func advance(_ count: Int64) {
+    lock.lock()
+    (wall, up) = (wall + count, up + count)
+    lock.unlock()
+  }
+  func set(by count: Int64) {
+    lock.lock()
+    wall += count
+    lock.unlock()
+  }
+  var sync: SyncTime {
+    SyncTime(
+      now: { self.get().wall }, uptime: { self.get().up },
+      wait: { end in
+        while self.get().up < end {
+          try await Task.sleep(for: .milliseconds(1))
+        }
+      }, random: { $0 == .max ? Int64.random(in: 0 ... .max) : $0 })
+  }
+}
+
+@Suite(.serialized) final class AttackTests {
+  private let folder: String
+  private let time = Time()
+
+  init() throws {
+    folder = NSTemporaryDirectory() + "attack-\(UUID())"
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true)
+  }
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  private func store(_ id: UInt64? = nil, _ name: String = "\(UUID())")
+    async throws -> ReplicaStore
+  {
+    try await ReplicaStore(
+      at: folder + "/" + name, schema: [Note.self],
+      makeDeviceID: { id.map { DeviceID(high: $0, low: $0) } ?? .random() })
+  }
+  private func save(_ store: ReplicaStore, _ text: String) async throws {
+    try await store.save { $0[Note.self, text].title = text }
+  }
+  private func give(_ from: ReplicaStore, _ to: ReplicaStore) async throws {
+    let delta = try #require(try await from.delta(since: await to.version))
+    try await to.apply(delta)
+  }
+  private func engine(_ store: ReplicaStore, _ bin: any ObjectStorage)
+    -> SyncEngine
+  {
+    SyncEngine(
+      store, routes: [SyncRoute("bin", scope: "s", objects: bin)],
+      time: time.sync)
+  }
+
+  /// Rule: each failure waits, also if a relay is due.
+  @Test func dueRelayDoesNotSkipTheWaitAfterAFailure() async throws {
+    let (phone, tablet, bin) = (try await store(), try await store(), Bin())
+    try await save(tablet, "a")
+    try await give(tablet, phone)
+    let engine = engine(phone, bin)
+    await engine.start()
+    await engine.sync()
+    bin.with { $0.fail = { _, _ in throw Offline() } }
+    time.advance(1_200_000)
+    try await Task.sleep(for: .milliseconds(500))
+    let lists = bin.lists
+    await engine.stop()
+    #expect(lists <= 3, "\(lists) passes while the time stands still")
+  }
+
+  /// Rule: a refused upload stays refused, and an engine does not spin meanwhile.
+  @Test func dueRelayDoesNotSpinAfterARefusedUpload() async throws {
+    let (phone, tablet, bin) = (try await store(), try await store(), Bin())
+    try await save(tablet, "a")
+    try await give(tablet, phone)
+    bin.with {
+      $0.fail = { call, _ in if call == "put" { throw SyncRefusal.denied } }
+    }
+    let engine = engine(phone, bin)
+    await engine.start()
+    await engine.sync()
+    time.advance(1_200_000)
+    try await Task.sleep(for: .milliseconds(500))
+    let lists = bin.lists
+    await engine.stop()
+    #expect(lists <= 3, "\(lists) passes while the time stands still")
+  }
+
+  /// Rule 3: ten to twenty minutes after the first sight, whatever the clock did.
+  @Test func relayHappensAfterTheClockWasSetBack() async throws {
+    let (phone, tablet, bin) = (try await store(), try await store(), Bin())
+    try await save(tablet, "a")
+    try await give(tablet, phone)
+    let engine = engine(phone, bin)
+    await engine.sync()
+    time.set(by: -365 * 86_400_000)
+    await engine.sync()
+    time.advance(2 * 86_400_000)
+    let status = await engine.sync()
+    #expect(bin.names.count == 1 && status[0].isUploaded)
+  }
+
+  /// Rule 2: a name counts until a read of it fails.
+  @Test func nameWithoutAnObjectIsNoCover() async throws {
+    let (phone, bin) = (try await store(), Bin())
+    try await save(phone, "a")
+    let end = DeviceSave(sequence: 9, time: .zero, digest: 7)
+    let name = ObjectName(
+      await phone.device, .saves(SaveInterval(from: 0, to: end)), nonce: 1)
+    bin.with { $0.extra = [("\(name)", 100)] }
+    let engine = engine(phone, bin)
+    var status = await engine.sync()[0]
+    status = await engine.sync()[0]
+    let hasSave = bin.names.contains { $0.hasSuffix(".rejoin") }
+    #expect(hasSave, "nothing has the save")
+    #expect(!status.isUploaded || hasSave)
+  }
+
+  /// One device's refused object must not keep the others' saves, above all the own.
+  @Test func refusedRelayDoesNotBlockOwnSaves() async throws {
+    let (old, phone) = (try await store(1), try await store(2))
+    let bin = Bin()
+    try await save(old, "a")
+    try await give(old, phone)
+    let engine = engine(phone, bin)
+    await engine.sync()
+    time.advance(1_200_000)
+    bin.with {
+      $0.fail = { call, name in
+        if call == "put", name.hasPrefix("0000000000000001") {
+          throw SyncRefusal.tooLarge
+        }
+      }
+    }
+    try await save(phone, "own")
+    await engine.sync()
+    try await save(phone, "own2")
+    await engine.sync()
+    #expect(bin.names.contains { $0.hasPrefix("0000000000000002") })
+  }
+
+  /// Another `identity()` than at the first contact is `wrongScope`.
+  @Test func signedOutAccountIsAnotherAccount() async throws {
+    let (phone, bin) = (try await store(), Bin())
+    bin.with { $0.account = "ann" }
+    let engine = engine(phone, bin)
+    await engine.sync()
+    bin.with { $0.account = nil }
+    try await save(phone, "a")
+    await engine.sync()
+    #expect(bin.names.isEmpty)
+  }
+
+  /// A forged version of the own device must not silence it permanently.
+  @Test func lastNumberDoesNotSilenceTheDevice() async throws {
+    let (phone, bin) = (try await store(), Bin())
+    try await save(phone, "a")
+    let forged = ObjectName(
+      await phone.device, .version(number: .max), nonce: .max)
+    bin.with { $0.objects["\(forged)"] = [1, 2, 3] }
+    let engine = engine(phone, bin)
+    await engine.sync()
+    await engine.sync()
+    let versions = bin.names.filter { $0.hasSuffix(".version") }
+    #expect(versions != ["\(forged)"])
+  }
+
+  @Test func fifoDoesNotBlockTheFolder() async throws {
+    let place = folder + "/place"
+    try FileManager.default.createDirectory(
+      atPath: place, withIntermediateDirectories: false)
+    let storage = FolderStorage(at: place)
+    let name = ObjectName(DeviceID(5), .version(number: 1), nonce: 1)
+    try await storage.put("\(name)", [1])
+    _ = try await storage.list()
+    unlink("\(place)/\(name)")
+    mkfifo("\(place)/\(name)", 0o600)
+    let done = Task { _ = try? await storage.get("\(name)") }
+    let list = Task { try await storage.list() }
+    let timer = Task {
+      try await Task.sleep(for: .seconds(2))
+      list.cancel()
+    }
+    let result = await list.result
+    timer.cancel()
+    done.cancel()
+    if case .failure = result { Issue.record("the folder hangs") }
+  }
+
+  @Test func relativeFolderStaysTheSame() async throws {
+    let manager = FileManager.default
+    let old = manager.currentDirectoryPath
+    defer { manager.changeCurrentDirectoryPath(old) }
+    for place in ["one", "other"] {
+      try manager.createDirectory(
+        atPath: "\(folder)/\(place)/shared", withIntermediateDirectories: true)
+    }
+    manager.changeCurrentDirectoryPath(folder + "/one")
+    let storage = FolderStorage(at: "shared")
+    let name = ObjectName(DeviceID(5), .version(number: 1), nonce: 1)
+    try await storage.put("\(name)", [1])
+    manager.changeCurrentDirectoryPath(folder + "/other")
+    #expect(try await storage.list().count == 1)
+  }
+
+  /// A missing folder is an error, also in the middle of a pass.
+  @Test func missingFolderIsNoDeletedObject() async throws {
+    let storage = FolderStorage(at: folder + "/missing")
+    let name = ObjectName(DeviceID(5), .version(number: 1), nonce: 1)
+    await #expect(throws: ObjectStorageError.self) {
+      _ = try await storage.get("\(name)")
+    }
+    await #expect(throws: ObjectStorageError.self) {
+      try await storage.delete(["\(name)"])
+    }
+  }
+
+  /// A damaged version is not read with each pass.
+  @Test func damagedVersionIsNotReadWithEachPass() async throws {
+    let (phone, bin) = (try await store(), Bin(confirms: false))
+    let name = ObjectName(DeviceID(5), .version(number: 1), nonce: 1)
+    bin.with { $0.objects["\(name)"] = [1, 2, 3] }
+    let engine = engine(phone, bin)
+    await engine.sync()
+    bin.with { $0.calls = [] }
+    await engine.sync()
+    #expect(bin.with { $0.calls } == ["list"])
+  }
+
+  @Test func manyNamesAreReadInTime() async throws {
+    let (phone, bin) = (try await store(), Bin())
+    let end = DeviceSave(sequence: 1, time: .zero, digest: 7)
+    bin.with { state in
+      for i in 0..<4_000 {
+        let name = ObjectName(
+          DeviceID(UInt64(i + 10)), .saves(SaveInterval(from: 0, to: end)),
+          nonce: 1)
+        state.extra.append(("\(name)", 100))
+      }
+    }
+    let start = ContinuousClock.now
+    await engine(phone, bin).sync()
+    let one = ContinuousClock.now - start
+    #expect(one < .seconds(1), "4,000 names took \(one)")
+  }
+
+  /// Must be last: it kills the process.
+  @Test(.enabled(if: ProcessInfo.processInfo.environment["TRAP"] != nil))
+  func zTimeOfANoteDoesNotTrap() async throws {
+    let phone = try await store()
+    let id = await phone.device.hexadecimal
+    try await phone.setNote(
+      "objects bin", to: Array("relay \(id) \(Int64.min)".utf8))
+    let engine = engine(phone, Bin())
+    await engine.start()
+    await engine.sync()
+    await engine.stop()
+  }
+
+  /// A relay noted for a device that the store does not know (anymore).
+  @Test func relayOfAnUnknownDeviceDoesNotSpin() async throws {
+    let (phone, bin) = (try await store(), Bin())
+    try await phone.setNote(
+      "objects bin", to: Array("relay \(DeviceID(77).hexadecimal) 5".utf8))
+    let engine = engine(phone, bin)
+    await engine.start()
+    await engine.sync()
+    try await Task.sleep(for: .milliseconds(500))
+    let lists = bin.lists
+    await engine.stop()
+    #expect(lists <= 3, "\(lists) passes while the time stands still")
+  }
+
+  /// Random passes of three devices with faults, cancellation and restarts.
+  @Test(arguments: 0..<(Int(ProcessInfo.processInfo.environment["RUNS"] ?? "30") ?? 30))
+  func confirmedSavesStayInTheStorage(_ run: Int) async throws {
+    let bin = Bin(confirms: run % 2 == 0)
+    var stores: [ReplicaStore] = []
+    for _ in 0..<4 { stores.append(try await store()) }
+    let rate = [0, 5, 20, 40][run % 4]
+    bin.with {
+      $0.fail = { call, _ in
+        if call == "after" { return }
+        if Int.random(in: 0..<100) < rate { throw Offline() }
+      }
+      $0.mayFailAfter = rate / 2
+      $0.yields = true
+    }
+    let time = time
+    let memories = stores.map { _ in Box(ObjectMemory()) }
+    // What devices were told to be safe.
+    let promised = Box(ReplicaVersion())
+    for round in 0..<12 {
+      for (i, store) in stores.enumerated() where Bool.random() {
+        for _ in 0..<Int.random(in: 1...4) {
+          try await save(store, "\(run) \(round) \(i) \(Int.random(in: 0..<99))")
+        }
+      }
+      await withTaskGroup(of: Void.self) { group in
+        for (i, store) in stores.enumerated() where Int.random(in: 0..<4) > 0 {
+          let box = memories[i]
+          if Int.random(in: 0..<6) == 0 {
+            box.value = ObjectMemory(note: box.value.note)
+          }
+          let cancels = Int.random(in: 0..<5) == 0
+          group.addTask {
+            let task = Task {
+              var memory = box.value
+              let result = try? await store.sync(
+                scope: "s", objects: bin, remembering: &memory, uploads: true,
+                time.sync, reporting: { _ in })
+              box.value = memory
+              if let result, result.isUploaded {
+                promised.join(result.peerVersion)
+              }
+            }
+            if cancels {
+              try? await Task.sleep(for: .microseconds(Int.random(in: 0..<9_000)))
+              task.cancel()
+            }
+            await task.value
+          }
+        }
+      }
+      time.advance(Int64.random(in: 0..<40_000_000))
+      // Whoever comes new must get what was promised.
+      let lacks = missing(promised.value, bin)
+      #expect(lacks.isEmpty, "round \(round): \(lacks) \(bin.names)")
+      if !lacks.isEmpty { return }
+    }
+    bin.with {
+      $0.fail = { _, _ in }
+      ($0.mayFailAfter, $0.yields) = (0, false)
+    }
+    for _ in 0..<6 {
+      for (i, store) in stores.enumerated() {
+        _ = try await store.sync(
+          scope: "s", objects: bin, remembering: &memories[i].value,
+          uploads: true, time.sync, reporting: { _ in })
+      }
+      time.advance(90_000_000)
+    }
+    for (i, store) in stores.enumerated() {
+      let count = bin.with { state in
+        state.calls = []
+        return state.objects.keys.filter { $0.hasSuffix(".rejoin") }.count
+      }
+      let result = try await store.sync(
+        scope: "s", objects: bin, remembering: &memories[i].value,
+        uploads: true, time.sync, reporting: { _ in })
+      #expect(result.isSynced && result.isUploaded)
+      #expect(count <= 4 * 12)
+      let gets = bin.with { $0.calls }.filter { $0 != "list" }
+      #expect(gets.count <= 3, "\(gets)")
+    }
+    let new = try await store()
+    var memory = ObjectMemory()
+    _ = try await new.sync(
+      scope: "s", objects: bin, remembering: &memory, uploads: true, time.sync,
+      reporting: { _ in })
+    let titles = await new.read { $0.records(of: Note.self).map(\.title) }
+    for store in stores {
+      #expect(await store.read { $0.records(of: Note.self).map(\.title) } == titles)
+    }
+  }
+
+  private func missing(_ version: ReplicaVersion, _ bin: Bin) -> [String] {
+    let objects = bin.names.compactMap { ObjectName($0) }
+    return version.vectorClock.entries.compactMap { entry in
+      var reach: UInt64 = 0
+      var moved = true
+      while moved {
+        moved = false
+        for object in objects where object.device == entry.device {
+          guard let interval = object.interval else { continue }
+          if interval.from <= reach, interval.to.sequence > reach {
+            (reach, moved) = (interval.to.sequence, true)
+          }
+        }
+      }
+      return reach < entry.count ? "\(entry.device) \(reach)<\(entry.count)" : nil
+    }
+  }
+}
+
+private final class Box<Value: Sendable>: @unchecked Sendable {
+  private let lock = NSLock()
+  private var stored: Value
+  init(_ value: Value) { stored = value }
+  var value: Value {
+    get { lock.withLock { stored } }
+    set { lock.withLock { stored = newValue } }
+  }
+}
+extension Box<ReplicaVersion> {
+  fileprivate func join(_ other: ReplicaVersion) {
+    lock.withLock {
+      var next = stored
+      other.forEachDifference(from: ReplicaVersion()) { device, save, _ in
+        if save.sequence > next[device].sequence { next.insert(save, of: device) }
+      }
+      stored = next
+    }
+  }
+}
