@@ -47,9 +47,16 @@ struct RouteRun {
   mutating func plan(at time: Int64) { due = min(due ?? time, time) }
 
   /// Plans the pass that stores saves of other devices.
+  ///
+  /// A route that waits plans it after its next pass, and one that refused saves after
+  /// the next save. Otherwise, passes would follow each other without a pause.
   mutating func planRelay(_ time: SyncTime) {
-    guard let relay = memory.relays.values.min() else { return }
-    plan(at: time.uptime() + max(relay - time.now(), 0))
+    guard schedule.uploads, schedule.state == .ready,
+      let relay = memory.relays.values.min()
+    else { return }
+    // The note of an earlier launch may have any time.
+    let wait = max(relay, time.now()) - time.now()
+    plan(at: time.uptime() + min(wait, 2 * ObjectPass.relayDelay))
   }
 
   /// Returns whether the route lacks saves of a version, did not refuse any, and does

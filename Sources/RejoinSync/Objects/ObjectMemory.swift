@@ -31,6 +31,7 @@ package struct ObjectMemory: Sendable {
     func tidied<Key>(_ times: [Key: Int64]) -> [Key: Int64] {
       times.mapValues { min($0, now) }
     }
+    relays = relays.mapValues { min($0, now + 2 * ObjectPass.relayDelay) }
     seen = tidied(seen.filter { isPresent($0.key) })
     damaged = tidied(damaged.filter { isPresent($0.key) })
     verified = verified.filter { isPresent($0.key) }

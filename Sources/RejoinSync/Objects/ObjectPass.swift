@@ -242,20 +242,22 @@ extension ObjectPass {
     let version = replica.version
     let own = replica.ownDevices
     var due: [(device: DeviceID, cover: DeviceSave)] = []
+    // A device that the store does not know needs no pass.
+    var relays: [DeviceID: Int64] = [:]
     version.forEachDifference(from: ReplicaVersion()) { device, held, _ in
       let cover = cover(of: device, in: version)
-      if cover.sequence >= held.sequence {
-        memory.relays[device] = nil
-      } else if own.contains(device) || device.isImport {
+      if cover.sequence >= held.sequence { return }
+      if own.contains(device) || device.isImport {
         due.append((device, cover))
       } else {
         let time =
           memory.relays[device] ?? now + Self.relayDelay
           + random(Self.relayDelay)
-        memory.relays[device] = time
+        relays[device] = time
         if time <= now { due.append((device, cover)) }
       }
     }
+    memory.relays = relays
     if let (device, cover) = due.first {
       return try file(of: device, after: cover.sequence, replica, random)
     }
