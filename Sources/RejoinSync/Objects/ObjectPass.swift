@@ -258,7 +258,9 @@ extension ObjectPass {
       }
     }
     memory.relays = relays
-    if let (device, cover) = due.first {
+    // A refused object of another device must not keep the own saves.
+    let next = due.first { own.contains($0.device) } ?? due.first
+    if let (device, cover) = next {
       return try file(of: device, after: cover.sequence, replica, random)
     }
     return versionFile(of: replica, random)
