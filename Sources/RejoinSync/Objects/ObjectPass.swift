@@ -30,6 +30,8 @@ package struct ObjectPass: Sendable {
   private var tried: Set<ObjectName> = []
   /// The objects that were damaged in this pass.
   private var stillDamaged: Set<ObjectName> = []
+  /// The objects of the listing that were not there.
+  private var missing: Set<ObjectName> = []
   package var memory: ObjectMemory
 
   fileprivate struct Object {
@@ -142,7 +144,11 @@ extension ObjectPass {
     _ bytes: [UInt8]?, of name: ObjectName
   ) throws -> SyncMessage? {
     tried.insert(name)
-    guard let bytes else { return nil }
+    guard let bytes else {
+      missing.insert(name)
+      memory.verified[name] = nil
+      return nil
+    }
     let message: SyncMessage
     do { message = try SyncMessage(decoding: bytes) } catch {
       if error.code == .newerVersion { throw error }
@@ -163,6 +169,11 @@ extension ObjectPass {
       memory.verified[name] = message.device
     }
     return message
+  }
+
+  /// Returns whether an object is there as far as the device knows.
+  private func counts(_ name: ObjectName) -> Bool {
+    memory.damaged[name] == nil && !missing.contains(name)
   }
 
   /// Records that an object could not be read in this pass.
@@ -214,8 +225,7 @@ extension ObjectPass {
   {
     let held = version[device]
     var cover = DeviceSave.none
-    for object in objects[device] ?? [] where memory.damaged[object.name] == nil
-    {
+    for object in objects[device] ?? [] where counts(object.name) {
       let (from, to) = (object.interval.from, object.interval.to)
       if held.isForked {
         if from == 0, to.isForked, to.isSame(as: held) { return held }
@@ -276,8 +286,7 @@ extension ObjectPass {
     {
       let size = part.encoded().count
       let previous = objects[device]?.first { object in
-        object.interval.to.sequence == interval.from
-          && memory.damaged[object.name] == nil
+        object.interval.to.sequence == interval.from && counts(object.name)
       }
       // Each object is then more than twice as large as the next one.
       if let previous, previous.size <= 2 * size,
@@ -361,7 +370,7 @@ extension ObjectPass {
           ? nil : others.last { $0.contains(object, heldAs: version[device]) }
         if let other {
           result.append((object.name, other.name))
-        } else if memory.damaged[object.name] == nil {
+        } else if counts(object.name) {
           others.append(object)
           reach = max(reach, end)
         }

@@ -87,7 +87,11 @@ extension ReplicaStore {
     _ pass: inout ObjectPass, _ failure: inout (any Error)?
   ) async throws -> [UInt8]? {
     pass.skip(name)
-    do { return try await storage.get("\(name)") } catch {
+    do {
+      let bytes = try await storage.get("\(name)")
+      if bytes == nil { _ = try pass.read(nil, of: name) }
+      return bytes
+    } catch {
       try Task.checkCancellation()
       if error is SyncRefusal { throw error }
       failure = failure ?? error
