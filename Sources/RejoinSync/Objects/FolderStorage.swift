@@ -44,7 +44,9 @@ public struct FolderStorage: ObjectStorage {
   ///     value is `true` for a volume that they all mount, and `false` for a drive that
   ///     uploads files later.
   public init(at path: String, confirmsWrites: Bool = false) {
-    (self.path, self.confirmsWrites) = (path, confirmsWrites)
+    // The process can change its folder later.
+    self.path = path.isEmpty ? path : DurableFile(path: path).path
+    self.confirmsWrites = confirmsWrites
   }
 
   public func list() async throws -> [(name: String, byteCount: Int)] {
@@ -137,6 +139,11 @@ private struct Folder {
     return list
   }
 
+  /// Throws an error if the folder is not there, because none of its files is then.
+  private func check() throws(ObjectStorageError) {
+    if !DurableFile(path: path).exists { throw .noFolder(path: path) }
+  }
+
   /// Returns the status of a file that is not a link or a folder, or `nil`.
   private func status(of name: String) -> stat? {
     var status = stat()
@@ -163,10 +170,19 @@ private struct Folder {
   }
 
   func contents(of name: String) throws -> [UInt8]? {
-    let file = open(path(name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-    if file < 0, errno == ENOENT { return nil }
+    // Opening a pipe would wait for a writer.
+    let file = open(
+      path(name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+    if file < 0, errno == ENOENT {
+      try check()
+      return nil
+    }
     if file < 0 { throw failure("opened", name) }
     defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      fcntl(file, F_SETFL, O_RDONLY) == 0
+    else { throw failure("read as a file", name) }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while bytes.count <= SyncMessage.objectLimit {
@@ -207,6 +223,7 @@ private struct Folder {
   /// Another device deletes them.
   func delete(_ names: [String]) throws {
     var failure: ObjectStorageError?
+    try check()
     for name in names where unlink(path(name)) != 0 && errno != ENOENT {
       if errno == EACCES || errno == EPERM || errno == EROFS { continue }
       failure = failure ?? self.failure("deleted", name)
