@@ -32,6 +32,8 @@ package struct ObjectPass: Sendable {
   private var stillDamaged: Set<ObjectName> = []
   /// The objects of the listing that were not there.
   private var missing: Set<ObjectName> = []
+  /// The version that this pass stored, or `nil`.
+  private var storedVersion: ObjectName?
   package var memory: ObjectMemory
 
   fileprivate struct Object {
@@ -320,10 +322,11 @@ extension ObjectPass {
     }
     var message = SyncMessage(.object, scope: scope)
     (message.device, message.version) = (device, version)
+    // After the last number, the device starts again and deletes the others.
     let number = last?.number ?? 0
     return File(
       ObjectName(
-        device, .version(number: number == .max ? number : number + 1),
+        device, .version(number: number == .max ? 1 : number + 1),
         nonce: UInt64(random(.max))),
       message)
   }
@@ -333,6 +336,7 @@ extension ObjectPass {
     let (name, size) = (file.name, file.bytes.count)
     sizes[name] = size
     if let version = file.message.version {
+      storedVersion = name
       memory.version = (now, version.digest)
     }
     guard let interval = name.interval else { return }
@@ -414,7 +418,7 @@ extension ObjectPass {
     let last = lastVersions
     for name in sizes.keys where name.interval == nil {
       if own.contains(name.device),
-        last[name.device] != name || name.device != device
+        storedVersion ?? last[name.device] != name || name.device != device
       {
         names.insert(name)
       }

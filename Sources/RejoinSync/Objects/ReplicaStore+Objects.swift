@@ -21,7 +21,7 @@ extension ReplicaStore {
     reporting report: @Sendable (SyncStep) -> Void
   ) async throws -> SyncResult {
     let identity = try await storage.identity()
-    if let identity, identity != memory.identity ?? identity {
+    if let known = memory.identity, identity != known {
       throw SyncRefusal.wrongScope
     }
     memory.identity = memory.identity ?? identity
