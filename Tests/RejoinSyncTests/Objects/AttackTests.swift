@@ -23,6 +23,8 @@ private final class Bin: ObjectStorage {
     /// How often of 100 times a call throws after it was done.
     var mayFailAfter = 0
     var yields = false
+    var cutsNextGet = false
+    var hook: (@Sendable (String) async -> Void)?
     var fail: @Sendable (String, String) throws -> Void = { _, _ in }
   }
   let state = NSLock()
@@ -54,23 +56,31 @@ private final class Bin: ObjectStorage {
     try enter("list")
     let list = with { $0.objects.map { ($0.key, $0.value.count) } + $0.extra }
     try await leave()
+    await with { $0.hook }?("list")
     return list
   }
   func get(_ name: String) async throws -> [UInt8]? {
     try enter("get", name)
-    let bytes = with { $0.objects[name] }
+    var bytes = with { $0.objects[name] }
     try await leave()
+    if with({ $0.cutsNextGet }) {
+      with { $0.cutsNextGet = false }
+      bytes?.removeLast(3)
+    }
+    await with { $0.hook }?("get")
     return bytes
   }
   func put(_ name: String, _ bytes: [UInt8]) async throws {
     try enter("put", name)
     with { $0.objects[name] = bytes }
     try await leave()
+    await with { $0.hook }?("put")
   }
   func delete(_ names: [String]) async throws {
     try enter("delete")
     with { for name in names { $0.objects[name] = nil } }
     try await leave()
+    await with { $0.hook }?("delete")
   }
   func identity() async throws -> String? { with { $0.account } }
   var lists: Int { with { $0.calls.filter { $0 == "list" }.count } }
@@ -450,6 +460,200 @@ private final class Time: Sendable {
     for store in stores {
       #expect(await store.read { $0.records(of: Note.self).map(\.title) } == titles)
     }
+  }
+
+  /// A short answer is not a damaged object: its writer may be lost.
+  @Test func oneBadReadDoesNotDeleteTheOnlyCopy() async throws {
+    let (lost, phone, bin) = (try await store(), try await store(), Bin())
+    try await save(lost, "a")
+    #expect(await engine(lost, bin).sync()[0].isUploaded)
+    bin.with { $0.cutsNextGet = true }
+    let engine = engine(phone, bin)
+    await engine.sync()
+    await engine.sync()
+    #expect(await phone.read { $0.records(of: Note.self).count } == 1)
+  }
+
+  @Test(arguments: ["list", "get", "put", "delete"], [false, true])
+  func storeEndsDuringAPass(_ call: String, _ deletes: Bool) async throws {
+    let (phone, tablet, bin) = (try await store(), try await store(), Bin())
+    let other = engine(tablet, bin)
+    for i in 0..<3 {
+      try await save(tablet, "\(i)")
+      bin.with { $0.fail = { call, _ in if call == "delete" { throw Offline() } } }
+      await other.sync()
+    }
+    bin.with { $0.fail = { _, _ in } }
+    try await save(phone, "a")
+    bin.with {
+      $0.hook = { made in
+        guard made == call else { return }
+        if deletes { try? await phone.deleteScope() } else { try? await phone.close() }
+      }
+    }
+    let engine = engine(phone, bin)
+    await engine.start()
+    let status = await engine.sync()[0]
+    #expect(bin.with { $0.calls }.contains(call))
+    try await Task.sleep(for: .milliseconds(50))
+    let now = await engine.publish()[0]
+    #expect(now.state == .stopped, "\(status.state) \(now.state) \(String(describing: now.error))")
+    #expect(await engine.plannedTime == nil)
+    await engine.stop()
+  }
+
+  /// A device that is copied with its token.
+  @Test func forkEndsAndIdles() async throws {
+    let bin = Bin()
+    let one = try await store(nil, "one")
+    try await save(one, "base")
+    await engine(one, bin).sync()
+    try await one.close()
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder)
+    where file.hasPrefix("one") {
+      try FileManager.default.copyItem(
+        atPath: folder + "/" + file, toPath: folder + "/copy" + file.dropFirst(3))
+    }
+    let stores = [
+      try await store(nil, "one"), try await store(nil, "copy"), try await store(),
+    ]
+    let engines = stores.map { engine($0, bin) }
+    for round in 0..<3 {
+      for (i, store) in stores.enumerated() {
+        try await save(store, "\(round) \(i)")
+        if i == round { try await save(store, "\(round) \(i) b") }
+      }
+      for engine in engines { await engine.sync() }
+    }
+    for _ in 0..<6 {
+      for engine in engines { await engine.sync() }
+      time.advance(1_300_000)
+    }
+    for (i, engine) in engines.enumerated() {
+      bin.with { $0.calls = [] }
+      let status = await engine.sync()[0]
+      #expect(bin.with { $0.calls } == ["list"], "device \(i)")
+      #expect(status.isSynced && status.isUploaded)
+    }
+    let new = try await store()
+    await engine(new, bin).sync()
+    let counts = [
+      await stores[0].read { $0.records(of: Note.self).count },
+      await stores[1].read { $0.records(of: Note.self).count },
+      await stores[2].read { $0.records(of: Note.self).count },
+      await new.read { $0.records(of: Note.self).count },
+    ]
+    #expect(counts == [13, 13, 13, 13])
+  }
+
+  /// A forged object of the last number of the own device.
+  @Test func lastSaveNumberEnds() async throws {
+    let (phone, bin) = (try await store(), Bin())
+    try await save(phone, "a")
+    let id = await phone.device
+    let end = DeviceSave(sequence: .max, time: .zero, digest: 7)
+    let interval = SaveInterval(from: 0, to: end)
+    var message = SyncMessage(.object, scope: "s")
+    (message.device, message.part) = (DeviceID(9), Delta(changes: [], intervals: [id: interval]))
+    let name = ObjectName(id, .saves(interval), nonce: 1)
+    bin.with { $0.objects["\(name)"] = message.encoded() }
+    let engine = engine(phone, bin)
+    for i in 0..<3 {
+      await engine.sync()
+      try await save(phone, "b\(i)")
+    }
+    let status = await engine.sync()[0]
+    #expect(status.isUploaded && status.error == nil, "\(status)")
+    let new = try await store()
+    await self.engine(new, bin).sync()
+    #expect(await new.read { $0.records(of: Note.self).count } >= 3)
+  }
+
+  @Test func importsAndDeletionsTravel() async throws {
+    let bin = Bin()
+    let stores = [try await store(), try await store(), try await store()]
+    let engines = stores.map { engine($0, bin) }
+    for store in stores.prefix(2) {
+      try await store.withReplica { replica in
+        _ = try replica.importRows { $0[Note.self, "seed"].title = "seed" }
+        _ = try replica.importRows(from: "crm", modifiedAt: 5) {
+          $0[Note.self, "row"].title = "row"
+        }
+      }
+    }
+    for (i, store) in stores.enumerated() { try await save(store, "\(i)") }
+    for _ in 0..<5 {
+      for engine in engines {
+        let status = await engine.sync()[0]
+        #expect(status.error == nil)
+      }
+    }
+    try await stores[0].save { $0[Note.self, "1"].delete() }
+    for _ in 0..<6 {
+      for engine in engines { await engine.sync() }
+      time.advance(90_000_000)
+    }
+    for (i, engine) in engines.enumerated() {
+      await engine.sync()
+      bin.with { $0.calls = [] }
+      let status = await engine.sync()[0]
+      #expect(bin.with { $0.calls } == ["list"], "device \(i)")
+      #expect(status.isSynced && status.isUploaded)
+      #expect(await stores[i].read { $0.records(of: Note.self).count } == 4)
+    }
+  }
+
+  /// Empty names of the own device must not make each save export everything.
+  @Test func chainOfEmptyNamesIsCheap() async throws {
+    let (phone, bin) = (try await store(), Bin())
+    for i in 0..<300 { try await save(phone, "\(i)") }
+    let id = await phone.device
+    bin.with { state in
+      for i in 0..<300 {
+        let end = DeviceSave(sequence: UInt64(i + 1), time: .zero, digest: 0)
+        let name = ObjectName(
+          id, .saves(SaveInterval(from: UInt64(i), to: end)), nonce: 1)
+        state.extra.append(("\(name)", 0))
+      }
+    }
+    try await save(phone, "new")
+    let start = ContinuousClock.now
+    await engine(phone, bin).sync()
+    let time = ContinuousClock.now - start
+    #expect(time < .seconds(1), "300 names took \(time)")
+  }
+
+  @Test func largeSavesAndAbsorbing() async throws {
+    let (phone, tablet, bin) = (try await store(), try await store(), Bin())
+    let engine = engine(phone, bin)
+    for round in 0..<4 {
+      try await phone.save { transaction in
+        for i in 0..<5_000 {
+          transaction[Note.self, "\(i)"].title = "\(round) \(i) \(String(repeating: "x", count: 60))"
+        }
+      }
+      let status = await engine.sync()[0]
+      #expect(status.isUploaded && status.error == nil)
+    }
+    #expect(await self.engine(tablet, bin).sync()[0].isSynced)
+    let all = await tablet.read { $0.records(of: Note.self).map(\.title) }
+    #expect(await phone.read { $0.records(of: Note.self).map(\.title) } == all)
+  }
+
+  /// A newer object of another device must not keep the own saves.
+  @Test func anotherRouteNameWithUnreadableObjects() async throws {
+    let (phone, bin) = (try await store(), Bin())
+    let end = DeviceSave(sequence: 1, time: .zero, digest: 7)
+    let name = ObjectName(
+      DeviceID(5), .saves(SaveInterval(from: 0, to: end)), nonce: 1)
+    bin.with {
+      $0.extra = [("\(name)", 100)]
+      $0.fail = { call, _ in if call == "get" { throw Offline() } }
+    }
+    try await save(phone, "a")
+    let engine = engine(phone, bin)
+    let status = await engine.sync()[0]
+    #expect(status.isUploaded && !status.isSynced && status.error != nil)
   }
 
   private func missing(_ version: ReplicaVersion, _ bin: Bin) -> [String] {
