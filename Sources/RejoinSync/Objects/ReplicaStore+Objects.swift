@@ -137,6 +137,11 @@ extension ReplicaStore {
       pass.delete(names)
     } catch let error as SyncRefusal where error.isOfPart {
       // A member who may only read leaves the deletion to others.
+    } catch {
+      try Task.checkCancellation()
+      if error is SyncRefusal { throw error }
+      // The objects are stored anyway.
+      failure = failure ?? error
     }
   }
 }

@@ -656,6 +656,90 @@ private final class Time: Sendable {
     #expect(status.isUploaded && !status.isSynced && status.error != nil)
   }
 
+  /// A failed deletion does not hide that the saves are in objects.
+  @Test func failedDeletionDoesNotHideTheUpload() async throws {
+    let (phone, bin) = (try await store(), Bin())
+    bin.with { $0.fail = { call, _ in if call == "delete" { throw Offline() } } }
+    let engine = engine(phone, bin)
+    for i in 0..<3 {
+      try await save(phone, "\(i)")
+      let status = await engine.sync()[0]
+      #expect(status.isUploaded, "save \(i)")
+    }
+  }
+
+  /// Started engines alone, with faults and direct exchanges, and then without faults.
+  @Test(arguments: 0..<(Int(ProcessInfo.processInfo.environment["RUNS"] ?? "6") ?? 6))
+  func startedEnginesNeitherSpinNorStick(_ run: Int) async throws {
+    let bin = Bin(confirms: run % 2 == 0)
+    var stores: [ReplicaStore] = []
+    for _ in 0..<3 { stores.append(try await store()) }
+    let engines = stores.map { engine($0, bin) }
+    for engine in engines { await engine.start() }
+    func settle() async throws {
+      for engine in engines {
+        var quiet = 0
+        for _ in 0..<2_000 where quiet < 4 {
+          let due = await engine.plannedTime.map { $0 <= time.get().up } ?? false
+          let isPassing = await engine.isPassing
+          quiet = due || isPassing ? 0 : quiet + 1
+          try await Task.sleep(for: .milliseconds(1))
+        }
+        #expect(quiet >= 4, "an engine does not get quiet")
+      }
+    }
+    func step() async throws {
+      let before = bin.lists
+      try await settle()
+      let passes = bin.lists - before
+      #expect(passes <= 12, "\(passes) passes at one time")
+      var planned: Int64?
+      for engine in engines {
+        if let due = await engine.plannedTime { planned = min(planned ?? due, due) }
+      }
+      if let planned { time.advance(max(planned - time.get().up, 0)) }
+    }
+    for round in 0..<25 {
+      let mode = Int.random(in: 0..<9)
+      bin.with {
+        $0.fail = { call, _ in
+          switch (mode, call) {
+          case (0, _): throw Offline()
+          case (1, "put"): throw SyncRefusal.denied
+          case (2, "put"): throw SyncRefusal.tooLarge
+          case (3, "list"): throw SyncRefusal.busy(seconds: 40)
+          case (4, "get"): throw Offline()
+          case (5, "put"): throw Offline()
+          case (6, "delete"): throw Offline()
+          default: break
+          }
+        }
+      }
+      if Int.random(in: 0..<4) == 0 {
+        time.set(by: Int64.random(in: -90_000_000...90_000_000))
+      }
+      let i = Int.random(in: 0..<3)
+      if Bool.random() { try await save(stores[i], "\(round)") }
+      if Bool.random() {
+        let other = (i + 1) % 3
+        if let delta = try await stores[i].delta(since: await stores[other].version) {
+          try await stores[other].apply(delta)
+        }
+      }
+      try await Task.sleep(for: .milliseconds(3))
+      for _ in 0..<Int.random(in: 1...3) { try await step() }
+    }
+    bin.with { $0.fail = { _, _ in } }
+    let end = time.get().up + 7_200_000
+    for engine in engines { await engine.resume("bin") }
+    for _ in 0..<60 where time.get().up < end { try await step() }
+    for engine in engines {
+      let status = await engine.publish()[0]
+      #expect(status.isUploaded && status.error == nil, "\(status)")
+    }
+    for engine in engines { await engine.stop() }
+  }
+
   private func missing(_ version: ReplicaVersion, _ bin: Bin) -> [String] {
     let objects = bin.names.compactMap { ObjectName($0) }
     return version.vectorClock.entries.compactMap { entry in
