@@ -170,19 +170,13 @@ private struct Folder {
   }
 
   func contents(of name: String) throws -> [UInt8]? {
-    // Opening a pipe would wait for a writer.
-    let file = open(
-      path(name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+    let file = open(path(name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     if file < 0, errno == ENOENT {
       try check()
       return nil
     }
     if file < 0 { throw failure("opened", name) }
     defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      fcntl(file, F_SETFL, O_RDONLY) == 0
-    else { throw failure("read as a file", name) }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while bytes.count <= SyncMessage.objectLimit {
