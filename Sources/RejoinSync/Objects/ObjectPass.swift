@@ -112,7 +112,7 @@ extension ObjectPass {
     let next = objects.values.joined().filter { object in
       if tried.contains(object.name) { return false }
       let damaged = memory.damaged[object.name]
-      return damaged.map { $0 <= now - Self.day } ?? false
+      return damaged.map { $0 <= now - grace } ?? false
         || version.lacks(object.interval, of: object.name.device)
     }.max {
       ($0.interval.to.sequence, $1.interval.from, $0.name.nonce)
@@ -180,6 +180,12 @@ extension ObjectPass {
 
   /// Records that an object could not be read in this pass.
   package mutating func skip(_ name: ObjectName) { tried.insert(name) }
+
+  /// The time until a damaged object is deleted, which can be the only one with its
+  /// saves.
+  ///
+  /// One answer can be cut, and a drive may not have all of the bytes yet.
+  private var grace: Int64 { confirmsWrites ? Self.relayDelay : Self.day }
 
   private mutating func damage(_ name: ObjectName) {
     tried.insert(name)
@@ -411,9 +417,8 @@ extension ObjectPass {
       }
     }
     for name in stillDamaged {
-      // The bytes may not be complete yet.
       let time = memory.damaged[name] ?? now
-      if confirmsWrites || time <= now - Self.day { names.insert(name) }
+      if time <= now - grace { names.insert(name) }
     }
     let last = lastVersions
     for name in sizes.keys where name.interval == nil {
