@@ -26,6 +26,8 @@ package struct ObjectPass: Sendable {
   private var sizes: [ObjectName: Int] = [:]
   /// The objects of saves of each device, in the order of their first saves.
   private var objects: [DeviceID: [Object]] = [:]
+  /// The devices whose objects may have to be read.
+  private var unread: [DeviceID]
   /// The objects that this pass tried to read.
   private var tried: Set<ObjectName> = []
   /// The objects that were damaged in this pass.
@@ -53,7 +55,7 @@ package struct ObjectPass: Sendable {
     confirmsWrites: Bool, memory: ObjectMemory, at now: Int64
   ) throws(ObjectStorageError) {
     (self.scope, self.confirmsWrites) = (scope, confirmsWrites)
-    (self.memory, self.now) = (memory, now)
+    (self.memory, self.now, unread) = (memory, now, [])
     for (text, size) in list {
       if let name = ObjectName(text) { sizes[name] = size }
     }
@@ -66,6 +68,7 @@ package struct ObjectPass: Sendable {
       objects[name.device, default: []].append(object)
     }
     for device in objects.keys { objects[device]?.sort() }
+    unread = objects.keys.sorted()
     self.memory.tidy({ [sizes] in sizes[$0] != nil }, at: now)
     for (name, size) in sizes where size > SyncMessage.objectLimit {
       damage(name)
@@ -109,16 +112,20 @@ extension ObjectPass {
   package mutating func nextObject(
     beyond version: ReplicaVersion, for device: DeviceID
   ) -> ObjectName? {
-    let next = objects.values.joined().filter { object in
-      if tried.contains(object.name) { return false }
-      let damaged = memory.damaged[object.name]
-      return damaged.map { $0 <= now - grace } ?? false
-        || version.lacks(object.interval, of: object.name.device)
-    }.max {
-      ($0.interval.to.sequence, $1.interval.from, $0.name.nonce)
-        < ($1.interval.to.sequence, $0.interval.from, $1.name.nonce)
+    // An object has saves of one device, so others do not become readable by it.
+    while let writer = unread.last {
+      let next = objects[writer]?.filter { object in
+        !tried.contains(object.name)
+          && (isRetried(object.name)
+            || version.lacks(object.interval, of: writer))
+      }.max {
+        ($0.interval.to.sequence, $1.interval.from, $0.name.nonce)
+          < ($1.interval.to.sequence, $0.interval.from, $1.name.nonce)
+      }
+      if let next { return next.name }
+      unread.removeLast()
     }
-    return next?.name ?? nextVersion(besides: device)
+    return nextVersion(besides: device)
   }
 
   /// Returns the last version of a device that was not read, or `nil`.
@@ -126,6 +133,7 @@ extension ObjectPass {
     lastVersions.values.first {
       $0.device != own && !tried.contains($0)
         && !memory.readVersions.contains($0)
+        && (memory.damaged[$0] == nil || isRetried($0))
     }
   }
 
@@ -186,6 +194,11 @@ extension ObjectPass {
   ///
   /// One answer can be cut, and a drive may not have all of the bytes yet.
   private var grace: Int64 { confirmsWrites ? Self.relayDelay : Self.day }
+
+  /// Returns whether an object was damaged for so long that another attempt decides.
+  private func isRetried(_ name: ObjectName) -> Bool {
+    memory.damaged[name].map { $0 <= now - grace } ?? false
+  }
 
   private mutating func damage(_ name: ObjectName) {
     tried.insert(name)

@@ -280,7 +280,8 @@ import _RejoinVerification
         #expect(try place.pass(i).stored.filter { $0.interval != nil } == [])
       }
       let new = place.add()
-      #expect(try place.pass(new).deleted.count == (isDrive ? 0 : 1))
+      // The answer may have been cut, or the bytes are not complete yet.
+      #expect(try place.pass(new).deleted == [])
       #expect(place.elements(new) == [])
       place.days(1)
       place.restart(new)
@@ -419,6 +420,8 @@ import _RejoinVerification
     }
     #expect(try place.pass(1).read == 0)
     #expect(place.elements(1) == [])
+    place.clock.now += 10 * Self.minute
+    try place.pass(1)
     #expect(place.names == [])
   }
 
