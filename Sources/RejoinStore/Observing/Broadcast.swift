@@ -12,6 +12,12 @@ package final class Broadcast<Element: Sendable>: Sendable {
     var newest: Element?
   }
 
+  /// Held while elements are sent, so no sequence receives an older one later.
+  private let order = Locked(())
+  /// Not held while an element is sent.
+  ///
+  /// Sending takes the lock of the task that waits for it. Canceling a task takes that
+  /// lock, too, and then this one.
   private let state = Locked(State())
   private let limit: Int
   private let startsWithNewest: Bool
@@ -28,10 +34,12 @@ package final class Broadcast<Element: Sendable>: Sendable {
   deinit { for stream in state.withLock(\.streams).values { stream.finish() } }
 
   package func send(_ element: Element) {
-    // Within the lock, so no sequence receives an older element later.
-    state.withLock { state in
-      if startsWithNewest { state.newest = element }
-      for stream in state.streams.values { stream.yield(element) }
+    order.withLock { _ in
+      let streams = state.withLock { state in
+        if startsWithNewest { state.newest = element }
+        return Array(state.streams.values)
+      }
+      for stream in streams { stream.yield(element) }
     }
   }
 
@@ -48,11 +56,14 @@ package final class Broadcast<Element: Sendable>: Sendable {
   package func stream() -> AsyncStream<Element> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Element.self, bufferingPolicy: .bufferingNewest(limit))
-    let (number, isFinished) = state.withLock { state in
-      state.count += 1
-      if !state.isFinished { state.streams[state.count] = continuation }
-      if let newest = state.newest { continuation.yield(newest) }
-      return (state.count, state.isFinished)
+    let (number, isFinished) = order.withLock { _ in
+      let (number, newest, isFinished) = state.withLock { state in
+        state.count += 1
+        if !state.isFinished { state.streams[state.count] = continuation }
+        return (state.count, state.newest, state.isFinished)
+      }
+      if let newest { continuation.yield(newest) }
+      return (number, isFinished)
     }
     if isFinished { continuation.finish() }
     continuation.onTermination = { [weak self] _ in
