@@ -2,9 +2,9 @@
 
 import Rejoin
 
-/// The name of an object, which tells what is in it.
+/// The name of an object, with its device and its saves.
 package struct ObjectName: Hashable, Sendable {
-  /// What an object contains.
+  /// The content of an object.
   package enum Content: Hashable, Sendable {
     /// Saves of a device.
     case saves(SaveInterval)

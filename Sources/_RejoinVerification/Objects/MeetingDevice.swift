@@ -8,10 +8,9 @@ package struct MeetingDevice {
   package let number: Int
   package var replica: Replica
   package var memory = ObjectMemory()
-  package var confirms: Bool
 
-  package init(_ number: Int, _ replica: Replica, confirms: Bool) {
-    (self.number, self.replica, self.confirms) = (number, replica, confirms)
+  package init(_ number: Int, _ replica: Replica) {
+    (self.number, self.replica) = (number, replica)
   }
 
   /// Forgets what only a process knows.
@@ -27,7 +26,7 @@ package struct MeetingDevice {
     try ObjectPass(
       scope: "s",
       listing: storage.list(for: number).filter { isListed($0.name) },
-      confirmsWrites: confirms, memory: memory, at: now)
+      confirmsWrites: !storage.isDrive, memory: memory, at: now)
   }
 
   /// Reads all objects that the replica can take.

@@ -29,7 +29,7 @@ struct ObjectElements {
 
   /// Makes a save, whose element names the device also if two have the same ID.
   func save(
-    _ number: Int, at i: Int, on replica: Replica
+    at i: Int, on replica: Replica
   ) throws(ScriptMismatch) {
     // The element is the dot of the save, which a first save reveals.
     let dot = try save("", on: copy(of: replica, at: i))

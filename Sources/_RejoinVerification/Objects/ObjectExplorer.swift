@@ -32,8 +32,10 @@ package struct ObjectExplorer {
     var days = 0
   }
 
+  private enum Duty: CaseIterable { case read, publish, collect }
+
   private enum Action: Hashable {
-    case save(Int), read(Int), publish(Int), collect(Int)
+    case save(Int), pass(Int, Duty)
     case arrive(Int), damage(String), lose(String), meet(Int, Int), day
   }
 
@@ -136,8 +138,7 @@ extension ObjectExplorer {
   {
     let device = configuration.devices[i]
     var copy = MeetingDevice(
-      i, history.copy(of: replicas[device.replica], at: i),
-      confirms: !program.isDrive)
+      i, history.copy(of: replicas[device.replica], at: i))
     copy.memory = memories[device.memory]
     return copy
   }
@@ -165,7 +166,7 @@ extension ObjectExplorer {
     let storage = storages[configuration.storage]
     for (i, device) in configuration.devices.enumerated() {
       if device.saves < program.saves[i] { actions.append(.save(i)) }
-      actions += [.read(i), .publish(i), .collect(i)]
+      actions += Duty.allCases.map { .pass(i, $0) }
       guard program.meets else { continue }
       actions += configuration.devices.indices.filter { $0 != i }.map {
         .meet(i, $0)
@@ -191,11 +192,13 @@ extension ObjectExplorer {
     case .save(let i):
       let device = device(i, of: old)
       next.devices[i].saves += 1
-      try history.save(next.devices[i].saves, at: i, on: device.replica)
+      try history.save(at: i, on: device.replica)
       next.devices[i].replica = number(of: device.replica)
-    case .read(let i), .publish(let i), .collect(let i):
+    case .pass(let i, let duty):
       var device = device(i, of: old)
-      try pass(&device, action, &storage, on: old.days)
+      let before = device.replica.version
+      let names = try pass(&device, [duty], &storage, on: old.days).names
+      count(names[duty] ?? [], duty, of: device, since: before)
       next.devices[i].replica = number(of: device.replica)
       next.devices[i].memory = number(of: device.memory)
     case .arrive(let k): storage.deliver(storage.operations[k])
@@ -222,54 +225,54 @@ extension ObjectExplorer {
     return next
   }
 
-  /// Performs one part of a pass.
+  /// Performs duties of a pass.
   ///
-  /// - Returns: Whether anything but a version changed.
-  @discardableResult
-  private mutating func pass(
-    _ device: inout MeetingDevice, _ action: Action,
-    _ storage: inout FaultyStorage,
-    on day: Int, count: Bool = true
-  ) throws(ScriptMismatch) -> Bool {
+  /// - Returns: The objects of each duty, and whether anything but a version changed.
+  private func pass(
+    _ device: inout MeetingDevice, _ duties: [Duty],
+    _ storage: inout FaultyStorage, on day: Int
+  ) throws(ScriptMismatch) -> (names: [Duty: [ObjectName]], isMoved: Bool) {
     let before = device.replica.version
-    var (names, moved) = ([] as [ObjectName], false)
+    var names: [Duty: [ObjectName]] = [:]
     do {
       var pass = try device.pass(over: storage, at: Int64(day + 1) * Self.day)
-      let puts = storage.putCount
-      switch action {
-      case .read:
-        let suspects = history.suspects
-        names = try device.read(storage, &pass) { report in
-          let gaps = report.gaps.filter { !suspects.contains($0.device) }
-          if !gaps.isEmpty { throw ScriptMismatch("an object leaves a gap") }
+      var nonce = Int64(device.number * 1_000_000 + storage.putCount)
+      for duty in duties {
+        switch duty {
+        case .read:
+          names[duty] = try device.read(storage, &pass) { report in
+            let gaps = report.gaps.filter {
+              !history.suspects.contains($0.device)
+            }
+            if !gaps.isEmpty { throw ScriptMismatch("an object leaves a gap") }
+          }
+        case .publish:
+          names[duty] = try device.publish(&storage, &pass) { bound in
+            nonce += 1
+            return bound == .max ? nonce : bound
+          }
+        case .collect: names[duty] = try device.collect(&storage, &pass)
         }
-        moved = device.replica.version != before
-      case .publish:
-        var nonce = Int64(device.number * 1_000 + puts)
-        names = try device.publish(&storage, &pass) { bound in
-          nonce += 1
-          return bound == .max ? nonce : bound
-        }
-        moved = names.contains { $0.interval != nil }
-      default:
-        names = try device.collect(&storage, &pass)
-        moved = names.contains { $0.interval != nil }
       }
     } catch let error as ScriptMismatch { throw error } catch {
       throw ScriptMismatch("a pass fails: \(error)")
     }
-    if count { self.count(names, action, of: device, since: before) }
     try history.check(device.replica, "device \(device.number)")
-    return moved
+    let changed = (names[.publish] ?? []) + (names[.collect] ?? [])
+    return (
+      names,
+      device.replica.version != before
+        || changed.contains { $0.interval != nil }
+    )
   }
 
   private mutating func count(
-    _ names: [ObjectName], _ action: Action, of device: MeetingDevice,
+    _ names: [ObjectName], _ duty: Duty, of device: MeetingDevice,
     since before: ReplicaVersion
   ) {
     let saves = names.filter { $0.interval != nil }
     let forked = device.replica.version.forkedDevices
-    switch action {
+    switch duty {
     case .read:
       counts.read += saves.count
       counts.overFork += saves.count { forked.contains($0.device) }
@@ -280,15 +283,15 @@ extension ObjectExplorer {
         name.interval.map { $0.from == 0 && $0.to.sequence > 1 } ?? false
       }
       counts.relayed += saves.count { $0.device != device.replica.device }
-    default: counts.deleted += saves.count
+    case .collect: counts.deleted += saves.count
     }
   }
 }
 
 // Ends.
 extension ObjectExplorer {
-  /// Checks that passes without faults bring all saves to all devices, also without any
-  /// one of them.
+  /// Checks that passes without faults bring all saves to all devices, and to the rest
+  /// after the loss of any one.
   private mutating func checkEnds(
     of configuration: Configuration
   ) throws(ScriptMismatch) {
@@ -311,13 +314,10 @@ extension ObjectExplorer {
     var devices = configuration.devices.indices.filter { $0 != lost }
       .map { device($0, of: configuration) }
     if let lost { storage.remove(lost) }
-    // What others or the server have survives.
+    // Saves of the other devices and of the server survive.
     var expected = ObjectElements.elements(of: devices.map(\.replica))
     storage.settle()
     if lost != nil { expected.formUnion(history.elements(in: storage)) }
-    if lost == nil, program.isDrive || configuration.faults < program.faults {
-      expected = ObjectElements.elements(of: devices.map(\.replica))
-    }
     var (day, idle, rounds) = (configuration.days, 0, 0)
     let new = program.saves.count
     while idle < 2
@@ -326,9 +326,9 @@ extension ObjectExplorer {
       if idle >= 2 {
         storage.add(new)
         devices.append(
-          MeetingDevice(new, history.replica(new), confirms: !program.isDrive))
+          MeetingDevice(new, history.replica(new)))
         counts.newDevices += 1
-        // It reads what nobody has read for days.
+        // It can find an object that was damaged days ago.
         idle = 0
       }
       day += 2
@@ -336,8 +336,8 @@ extension ObjectExplorer {
       if rounds > 24 { throw ScriptMismatch("the passes do not end") }
       var isMoved = false
       for i in devices.indices {
-        let moved = try settlePass(&devices[i], &storage, on: day)
-        isMoved = isMoved || moved
+        let pass = try pass(&devices[i], Duty.allCases, &storage, on: day)
+        isMoved = isMoved || pass.isMoved
         storage.settle()
       }
       idle = isMoved ? 0 : idle + 1
@@ -353,32 +353,6 @@ extension ObjectExplorer {
       if !history.suspects.isEmpty { continue }
       let missing = expected.subtracting(ObjectElements.elements(of: [replica]))
       try agree("what device \(device.number) lacks at the end", missing, [])
-    }
-  }
-
-  /// Performs a whole pass.
-  private mutating func settlePass(
-    _ device: inout MeetingDevice, _ storage: inout FaultyStorage, on day: Int
-  ) throws(ScriptMismatch) -> Bool {
-    let before = device.replica.version
-    do {
-      var pass = try device.pass(over: storage, at: Int64(day + 1) * Self.day)
-      let suspects = history.suspects
-      _ = try device.read(storage, &pass) { report in
-        let gaps = report.gaps.filter { !suspects.contains($0.device) }
-        if !gaps.isEmpty { throw ScriptMismatch("an object leaves a gap") }
-      }
-      var nonce = Int64(device.number * 1_000_000 + storage.putCount)
-      let stored = try device.publish(&storage, &pass) { bound in
-        nonce += 1
-        return bound == .max ? nonce : bound
-      }
-      let deleted = try device.collect(&storage, &pass)
-      try history.check(device.replica, "device \(device.number)")
-      return device.replica.version != before
-        || (stored + deleted).contains { $0.interval != nil }
-    } catch let error as ScriptMismatch { throw error } catch {
-      throw ScriptMismatch("a pass fails: \(error)")
     }
   }
 }

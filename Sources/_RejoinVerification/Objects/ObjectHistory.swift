@@ -25,7 +25,7 @@ struct ObjectHistory {
   private var saves: [Key: Save] = [:]
   /// The devices that were copied with their ID.
   ///
-  /// Until two histories meet under one number, nobody can tell them apart.
+  /// Two histories of a device look like one until they meet under one number.
   var suspects: Set<DeviceID> = []
 
   /// Makes a save that touches some fields.

@@ -26,7 +26,7 @@ package struct ObjectTrial {
   private var deviceCount = 0
   private var idCount: UInt64 = 0
   /// The saves of each device that the storage had, if it loses nothing.
-  private var kept: [DeviceID: DeviceSave] = [:]
+  private var kept: [DeviceID: UInt64] = [:]
   package private(set) var counts = ObjectTrialCounts()
 
   package init(seed: UInt64) throws(ScriptMismatch) {
@@ -48,11 +48,11 @@ package struct ObjectTrial {
       if !losesObjects { recordKept() }
     }
     counts.mostRounds = try settle(within: 12)
-    for (device, save) in kept {
+    for (device, count) in kept {
       for peer in devices where !peer.replica.version[device].isForked {
         try agree(
           "\(peer.number) has the saves of \(device) that were uploaded",
-          peer.replica.version[device].sequence >= save.sequence, true)
+          peer.replica.version[device].sequence >= count, true)
       }
     }
     let byDevice = Dictionary(
@@ -77,7 +77,7 @@ extension ObjectTrial {
     replica.fragmentSize = 3
     storage.add(number)
     devices.append(
-      MeetingDevice(number, replica, confirms: !storage.isDrive))
+      MeetingDevice(number, replica))
   }
 
   private mutating func newID() -> DeviceID {
@@ -325,9 +325,7 @@ extension ObjectTrial {
       where interval.from <= reach && interval.to.sequence > reach {
         reach = interval.to.sequence
       }
-      if reach > kept[device]?.sequence ?? 0 {
-        kept[device] = DeviceSave(sequence: reach, time: .zero, digest: 0)
-      }
+      kept[device] = max(kept[device] ?? 0, reach)
     }
   }
 

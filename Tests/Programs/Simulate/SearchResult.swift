@@ -17,7 +17,7 @@ struct SearchResult {
     /// How many hours of engines were tried, and what happened in them.
     var trials = 0
     var engines = EngineTrialCounts()
-    /// What happened in days of devices that meet in a storage of objects.
+    /// The events of devices that meet in a storage of objects.
     var objects = ObjectTrialCounts()
     /// The law that an engine or a storage broke first.
     var engineFault: String?

@@ -36,8 +36,7 @@ import _RejoinVerification
           Replica(
             device: DeviceID(UInt64(number + 1)), schema: [Note.self],
             wallClock: clock,
-            makeDeviceID: { DeviceID(UInt64(number + 101)) }),
-          confirms: !storage.isDrive))
+            makeDeviceID: { DeviceID(UInt64(number + 101)) })))
       return number
     }
 

@@ -11,26 +11,12 @@ import _RejoinVerification
 /// Each peer must answer with a message, and a refused request must change nothing.
 struct ExchangeBody {
   static let scope = "s"
-  private static let lock = NSLock()
-
   private let bytes: [UInt8]
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   func check() throws(FuzzFailure) {
-    let bytes = bytes
-    // An actor could start another check while one waits.
-    let failure = Self.lock.withLock {
-      waiting { () -> FuzzFailure? in
-        do {
-          for bytes in [bytes, bytes.resealed, bytes.resealedWithParts] {
-            try await Peers.shared.check(bytes)
-          }
-          return nil
-        } catch { return error as? FuzzFailure ?? FuzzFailure("\(error)") }
-      }
-    }
-    if let failure { throw failure }
+    try checkAlone(resealing: bytes) { try await Peers.shared.check($0) }
   }
 }
 
@@ -163,6 +149,28 @@ extension ExchangeBody {
     private(set) var messages: [[UInt8]] = []
     func add(_ more: [UInt8]...) { messages += more }
   }
+}
+
+private let checking = NSLock()
+
+/// Checks bytes as they are and with correct checksums, and no others meanwhile.
+///
+/// An actor could start another check while one waits.
+func checkAlone(
+  resealing bytes: [UInt8],
+  _ check: @escaping @Sendable ([UInt8]) async throws -> Void
+) throws(FuzzFailure) {
+  let failure = checking.withLock {
+    waiting { () -> FuzzFailure? in
+      do {
+        for bytes in [bytes, bytes.resealed, bytes.resealedWithParts] {
+          try await check(bytes)
+        }
+        return nil
+      } catch { return error as? FuzzFailure ?? FuzzFailure("\(error)") }
+    }
+  }
+  if let failure { throw failure }
 }
 
 /// Runs an asynchronous closure, and waits for it.

@@ -11,7 +11,6 @@ import _RejoinVerification
 /// nothing more. Only an object with the name of one may be deleted.
 struct ObjectsBody {
   static let scope = "s"
-  private static let lock = NSLock()
 
   private let name: String
   private let bytes: [UInt8]
@@ -23,22 +22,11 @@ struct ObjectsBody {
   }
 
   func check() throws(FuzzFailure) {
-    let (name, bytes) = (name, bytes)
-    // An actor could start another check while one waits.
-    let failure = Self.lock.withLock {
-      waiting { () -> FuzzFailure? in
-        do {
-          for bytes in [bytes, bytes.resealed, bytes.resealedWithParts] {
-            for confirms in [true, false] {
-              try await Finder.shared.find(
-                name, bytes, confirmsWrites: confirms)
-            }
-          }
-          return nil
-        } catch { return error as? FuzzFailure ?? FuzzFailure("\(error)") }
+    try checkAlone(resealing: bytes) { [name] bytes in
+      for confirms in [true, false] {
+        try await Finder.shared.find(name, bytes, confirmsWrites: confirms)
       }
     }
-    if let failure { throw failure }
   }
 }
 
