@@ -193,6 +193,35 @@ class EngineSuite: SyncSuite {
     _ = await (first.value, second.value)
   }
 
+  @Test func canceledPassKeepsResumption() async throws {
+    let (phone, laptop) = (try await store(), try await store())
+    let (session, clock) = (try await session(), clock)
+    try await laptop.write("Milk")
+    try await laptop.sync(scope: "s") { await session.answer($0) }
+    let count = Locked(0)
+    let engine = engine(phone) { request in
+      let isFirst = count.withLock { count in
+        count += 1
+        return count == 1
+      }
+      if isFirst { try await clock.wait(until: clock.uptime + 100) }
+      return await session.answer(request)
+    }
+    await engine.resume("hub")
+    let caller = Task { await engine.sync() }
+    try await wait { count.withLock { $0 } == 1 }
+    // The pass for the resumed route runs, and its caller does not wait for it.
+    await engine.start()
+    caller.cancel()
+    #expect(await caller.value.map(\.isSynced) == [false])
+    #expect(await phone.version == ReplicaVersion())
+    clock.advance(by: 2_000)
+    try await wait {
+      await phone.version.covers(await laptop.version)
+    }
+    await engine.stop()
+  }
+
   @Test func decisionWaitsForApp() async throws {
     let (phone, session) = (try await store(), try await session())
     let (isGone, count) = (Locked(true), Locked(0))
