@@ -34,6 +34,8 @@ package struct ObjectPass: Sendable {
   private var stillDamaged: Set<ObjectName> = []
   /// The objects of the listing that were not there.
   private var missing: Set<ObjectName> = []
+  /// The devices whose saves the storage refused in this pass, and `nil` for the version.
+  private var refused: Set<DeviceID?> = []
   /// The version that this pass stored, or `nil`.
   private var storedVersion: ObjectName?
   package var memory: ObjectMemory
@@ -265,11 +267,9 @@ extension ObjectPass {
   /// store them.
   ///
   /// - Parameter random: A closure that returns a number up to a bound.
-  /// - Throws: ``SyncRefusal/tooLarge`` if the saves of a device need a larger object
-  ///   than others read.
   package mutating func publication(
     of replica: Replica, random: (Int64) -> Int64
-  ) throws(SyncRefusal) -> File? {
+  ) -> File? {
     let version = replica.version
     let own = replica.ownDevices
     var due: [(device: DeviceID, cover: DeviceSave)] = []
@@ -289,18 +289,17 @@ extension ObjectPass {
       }
     }
     memory.relays = relays
-    // A refused object of another device must not keep the own saves.
-    let next = due.first { own.contains($0.device) } ?? due.first
+    let next = due.first { !refused.contains($0.device) }
     if let (device, cover) = next {
-      return try file(of: device, after: cover.sequence, replica, random)
+      return file(of: device, after: cover.sequence, replica, random)
     }
-    return versionFile(of: replica, random)
+    return refused.contains(nil) ? nil : versionFile(of: replica, random)
   }
 
   private func file(
     of device: DeviceID, after first: UInt64, _ replica: Replica,
     _ random: (Int64) -> Int64
-  ) throws(SyncRefusal) -> File? {
+  ) -> File? {
     var from = first
     while let part = replica.delta(ofSavesBy: device, after: from),
       let interval = part.intervals[device]
@@ -320,9 +319,7 @@ extension ObjectPass {
       (message.device, message.part) = (replica.device, part)
       let name = ObjectName(
         device, .saves(interval), nonce: UInt64(random(.max)))
-      let file = File(name, message)
-      if file.bytes.count > SyncMessage.objectLimit { throw .tooLarge }
-      return file
+      return File(name, message)
     }
     return nil
   }
@@ -348,6 +345,11 @@ extension ObjectPass {
         device, .version(number: number == .max ? 1 : number + 1),
         nonce: UInt64(random(.max))),
       message)
+  }
+
+  /// Records that the storage refused an object, which must not keep the others out.
+  package mutating func refuse(_ file: File) {
+    refused.insert(file.message.part == nil ? nil : file.name.device)
   }
 
   /// Records that an object was stored.

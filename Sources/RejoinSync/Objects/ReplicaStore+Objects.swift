@@ -37,9 +37,8 @@ extension ReplicaStore {
     var refusal: SyncRefusal?
     if uploads {
       do {
-        try await publish(storage, &pass, time.random, reporting: report)
-      } catch let error as SyncRefusal where error.isOfPart {
-        refusal = error
+        try await publish(
+          storage, &pass, &refusal, time.random, reporting: report)
       } catch {
         try Task.checkCancellation()
         if error is SyncRefusal || error is StoreError { throw error }
@@ -100,15 +99,17 @@ extension ReplicaStore {
   }
 
   /// Stores the saves that no object has, if they are due, and the version.
+  ///
+  /// - Parameter refusal: The first reason why an object was refused.
   private func publish(
     _ storage: any ObjectStorage, _ pass: inout ObjectPass,
-    _ random: @Sendable (Int64) -> Int64,
+    _ refusal: inout SyncRefusal?, _ random: @Sendable (Int64) -> Int64,
     reporting report: @Sendable (SyncStep) -> Void
   ) async throws {
     while true {
       let (next, file) = try export { [pass] replica in
         var pass = pass
-        let file = try pass.publication(of: replica, random: random)
+        let file = pass.publication(of: replica, random: random)
         return (pass, file)
       }
       pass = next
@@ -116,8 +117,16 @@ extension ReplicaStore {
       if let part = file.message.part {
         report(.sending(part, byteCount: file.bytes.count))
       }
-      try await storage.put("\(file.name)", file.bytes)
-      pass.store(file)
+      do {
+        if file.bytes.count > SyncMessage.objectLimit {
+          throw SyncRefusal.tooLarge
+        }
+        try await storage.put("\(file.name)", file.bytes)
+        pass.store(file)
+      } catch let error as SyncRefusal where error.isOfPart {
+        refusal = refusal ?? error
+        pass.refuse(file)
+      }
     }
   }
 

@@ -223,11 +223,11 @@ final class TrialDevice {
   }
 
   func cancelCalls() {
-    for line in lines.values { line.cancel() }
     for call in calls where !call.isCancelled {
       call.cancel()
       counts.withLock { $0.canceled += 1 }
     }
+    for line in lines.values { line.cancel() }
   }
 
   func stop() async {

@@ -28,6 +28,8 @@ final class TrialLine: Sendable {
     /// an error since.
     var byteLimit = 256 << 10
     var hasFailed = false
+    /// How often the app canceled passes.
+    var cancellations = 0
     /// The time until which the peer asked to wait, or `nil`.
     var askedEnd: Int64?
     /// Whether the peer refused everything, and the app did not resume the route.
@@ -79,7 +81,12 @@ final class TrialLine: Sendable {
   }
 
   /// Records that the app canceled passes, perhaps one that just failed.
-  func cancel() { state.withLock { $0.hasFailed = false } }
+  func cancel() {
+    state.withLock {
+      $0.hasFailed = false
+      $0.cancellations += 1
+    }
+  }
 
   func setReadOnly(_ isReadOnly: Bool) {
     state.withLock { $0.isReadOnly = isReadOnly }
@@ -98,13 +105,19 @@ final class TrialLine: Sendable {
     }
     defer { running.withLock { $0 -= 1 } }
     check(try SyncMessage(decoding: request), isAlone: isAlone)
+    let cancellations = state.withLock(\.cancellations)
     do {
       let bytes = try await carry(request)
       record(try? SyncMessage(decoding: bytes))
       return bytes
     } catch {
-      // A canceled pass is not an error of the line.
-      if !Task.isCancelled { state.withLock { $0.hasFailed = true } }
+      // A canceled pass is not an error of the line, also if it is canceled now.
+      let isCanceled = Task.isCancelled
+      state.withLock { state in
+        if !isCanceled, state.cancellations == cancellations {
+          state.hasFailed = true
+        }
+      }
       throw error
     }
   }

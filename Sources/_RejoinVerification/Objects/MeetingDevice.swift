@@ -65,7 +65,7 @@ package struct MeetingDevice {
   ) throws -> [ObjectName] {
     var names: [ObjectName] = []
     defer { memory = pass.memory }
-    while let file = try pass.publication(of: replica, random: random) {
+    while let file = pass.publication(of: replica, random: random) {
       storage.put("\(file.name)", file.bytes, by: number)
       pass.store(file)
       names.append(file.name)

@@ -270,7 +270,7 @@ extension ObjectTrial {
 
   /// Kills a process while it stores its first object.
   private mutating func die(_ i: Int, _ pass: inout ObjectPass) throws {
-    let file = try pass.publication(of: devices[i].replica) { $0 / 2 }
+    let file = pass.publication(of: devices[i].replica) { $0 / 2 }
     tokens[devices[i].number] = devices[i].replica.restoreToken
     if let file, losesObjects, random.chance(percent: 50) {
       storage.put(

@@ -133,12 +133,14 @@ class FailingStorageSuite {
     #expect(!status.isUploaded || hasSave)
   }
 
-  /// One device's refused object must not keep the others' saves, above all the own.
-  @Test func refusedRelayDoesNotBlockOwnSaves() async throws {
+  /// One device's refused object must not keep other saves or the version.
+  @Test func refusedRelayBlocksNothing() async throws {
     let (old, phone) = (try await store(1), try await store(2))
-    let bin = FailingStorage()
+    let (other, bin) = (try await store(3), FailingStorage())
     try await save(old, "a")
     try await give(old, phone)
+    try await save(other, "b")
+    try await give(other, phone)
     let engine = engine(phone, bin)
     await engine.sync()
     time.advance(1_200_000)
@@ -150,10 +152,12 @@ class FailingStorageSuite {
       }
     }
     try await save(phone, "own")
-    await engine.sync()
-    try await save(phone, "own2")
-    await engine.sync()
-    #expect(bin.names.contains { $0.hasPrefix("0000000000000002") })
+    #expect(await engine.sync()[0].uploadRefusal == .tooLarge)
+    let devices = [2, 3].map { DeviceID(high: $0, low: $0) }
+    let names = bin.names.compactMap { ObjectName($0) }
+    let stored = names.filter { $0.interval != nil }.map(\.device)
+    #expect(Set(stored) == Set(devices))
+    #expect(names.contains { $0.interval == nil })
   }
 
   /// Another `identity()` than at the first contact is `wrongScope`.
