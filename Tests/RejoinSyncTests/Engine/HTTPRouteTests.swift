@@ -40,6 +40,7 @@ import Testing
   @Test func statusesBecomeErrors() async throws {
     let refusals: [(Int, [String], SyncRefusal)] = [
       (401, [], .denied), (403, [], .denied), (410, [], .gone),
+      (401, ["WWW-Authenticate: Basic realm=\"x\""], .denied),
       (413, [], .tooLarge), (429, ["Retry-After: 7"], .busy(seconds: 7)),
       (503, ["Retry-After: 60"], .busy(seconds: 60)),
       (503, [], .busy(seconds: 0)),
@@ -54,6 +55,20 @@ import Testing
       await #expect(throws: HTTPRouteError.status(status)) {
         try await self.ask(.init(status))
       }
+    }
+  }
+
+  @Test func busyServerCanNameDate() async throws {
+    let format = DateFormatter()
+    format.locale = Locale(identifier: "en_US_POSIX")
+    format.timeZone = TimeZone(identifier: "GMT")
+    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    let date = format.string(from: .now + 36_000)
+    do {
+      _ = try await ask(.init(503, headers: ["Retry-After: \(date)"]))
+      Issue.record("an answer")
+    } catch SyncRefusal.busy(let seconds) {
+      #expect(18_000...36_000 ~= seconds)
     }
   }
 
@@ -95,6 +110,7 @@ import Testing
       return response
     }
     let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = 600
     configuration.timeoutIntervalForResource = 0.3
     let route = SyncRoute.http(
       "hub", scope: "s", url: server.url,
@@ -184,10 +200,7 @@ import Testing
   }
 
   @Test func serverThatNeverAnswersIsLeft() async throws {
-    let server = try server { _ in
-      sleep(20)
-      return .init(200)
-    }
+    let server = try server { _ in TestServer.silence }
     let slow = SyncRoute.http(
       "hub", scope: "s", url: server.url, session: .patient
     ) {
@@ -204,6 +217,7 @@ import Testing
     }
     await engine.stop()
     #expect(await call.value.map(\.state) == [.stopped])
+    while server.leftCount < 2 { try await Task.sleep(for: .milliseconds(5)) }
   }
 
   @Test func devicesSyncThroughServer() async throws {

@@ -222,6 +222,38 @@ class EngineSuite: SyncSuite {
     await engine.stop()
   }
 
+  /// A peer that is busy stays busy for an app that does not wait for its answer.
+  @Test func refusalOfCanceledPassCounts() async throws {
+    let (phone, clock, isAsked) = (try await store(), clock, Locked(false))
+    let engine = engine(phone) { _ in
+      isAsked.withLock { $0 = true }
+      try? await clock.wait(until: clock.uptime + 1_000_000)
+      throw SyncRefusal.busy(seconds: 60)
+    }
+    let caller = Task { await engine.sync() }
+    try await wait { isAsked.withLock { $0 } }
+    caller.cancel()
+    #expect(
+      await caller.value.map(\.state) == [.waiting(until: clock.now + 60_000)])
+  }
+
+  @Test func passAssumesVersionOfLastPass() async throws {
+    let (phone, session) = (try await store(), try await session())
+    let count = Locked(0)
+    let engine = engine(phone) { request in
+      count.withLock { $0 += 1 }
+      return await session.answer(request)
+    }
+    try await phone.write("Milk")
+    await engine.sync()
+    for title in ["Rye", "Oats"] {
+      count.withLock { $0 = 0 }
+      try await phone.write(title)
+      #expect(await engine.sync().map(\.isSynced) == [true])
+      #expect(count.withLock { $0 } == 1)
+    }
+  }
+
   @Test func decisionWaitsForApp() async throws {
     let (phone, session) = (try await store(), try await session())
     let (isGone, count) = (Locked(true), Locked(0))

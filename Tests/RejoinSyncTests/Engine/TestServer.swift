@@ -36,6 +36,13 @@ final class TestServer: Sendable {
     }
   }
 
+  /// A response that never comes.
+  static var silence: Response {
+    var response = Response(200)
+    (response.bytes, response.closes) = ([], false)
+    return response
+  }
+
   struct Request: Sendable {
     let head: String
     let body: [UInt8]
@@ -46,6 +53,7 @@ final class TestServer: Sendable {
   /// A closure that answers a request on the thread of its connection.
   private let answer: @Sendable (Request) -> Response
   private let received = Locked<[Request]>([])
+  private let left = Locked(0)
 
   init(
     answer: @escaping @Sendable (Request) -> Response
@@ -85,6 +93,8 @@ final class TestServer: Sendable {
   var url: URL { URL(string: "http://127.0.0.1:\(port)/sync")! }
   /// The requests so far.
   var requests: [Request] { received.withLock { $0 } }
+  /// The number of connections that the clients closed.
+  var leftCount: Int { left.withLock { $0 } }
 
   func stop() {
     shutdown(socket, Int32(SHUT_RDWR))
@@ -112,7 +122,7 @@ final class TestServer: Sendable {
       if count <= 0 { return }
       rest = rest.dropFirst(count)
     }
-    if !response.closes { _ = read(client) }
+    if !response.closes, read(client) == nil { left.withLock { $0 += 1 } }
   }
 
   private func read(_ client: Int32) -> Request? {

@@ -122,6 +122,21 @@ import _RejoinVerification
     #expect(names.count == 1)
   }
 
+  @Test func relayIsPlannedAtLaunch() async throws {
+    let (phone, tablet) = (try await store("phone"), try await store())
+    try await tablet.write("Milk")
+    let delta = try #require(try await tablet.delta(since: ReplicaVersion()))
+    _ = try await phone.apply(delta)
+    let last = engine(phone, 1)
+    await last.sync()
+    await last.stop()
+    clock.advance(by: 100_000)
+    let engine = engine(phone, 1)
+    await engine.start()
+    #expect(await engine.plannedTime == clock.uptime + 1_100_000)
+    await engine.stop()
+  }
+
   @Test func failedReadDoesNotStopTheRest() async throws {
     struct NotHere: Error {}
     let (phone, tablet) = (try await store(), try await store())
