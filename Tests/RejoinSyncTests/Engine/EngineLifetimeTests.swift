@@ -68,6 +68,24 @@ import _RejoinVerification
     }
   }
 
+  @Test func releasedEngineEndsItsPass() async throws {
+    let (phone, clock) = (try await store(), clock)
+    let (isAsked, hasEnded) = (Locked(false), Locked(false))
+    do {
+      let engine = engine(phone) { _ in
+        isAsked.withLock { $0 = true }
+        defer { hasEnded.withLock { $0 = true } }
+        try await clock.wait(until: clock.uptime + 1_000_000)
+        throw Offline()
+      }
+      try await phone.write("Milk")
+      await engine.start()
+      clock.advance(by: 2_000)
+      try await wait { isAsked.withLock { $0 } }
+    }
+    try await wait { hasEnded.withLock { $0 } }
+  }
+
   @Test func mistakesStop() async {
     await #expect(processExitsWith: .failure) {
       let store = try await ReplicaStore.inMemory(schema: [Item.self])

@@ -112,6 +112,19 @@ class EngineSuite: SyncSuite {
     await engine.stop()
   }
 
+  @Test func savesOfAppDoNotShortenWait() async throws {
+    let phone = try await store()
+    let engine = engine(phone) { _ in
+      try await phone.write("offline")
+      throw Offline()
+    }
+    for seconds in [2, 4, 8] as [Int64] {
+      #expect(
+        await engine.sync().map(\.state)
+          == [.waiting(until: clock.now + seconds * 1_000)])
+    }
+  }
+
   @Test func callsShareNextPass() async throws {
     let (phone, session) = (try await store(), try await session())
     let (count, clock) = (Locked(0), clock)

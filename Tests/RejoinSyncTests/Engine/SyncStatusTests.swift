@@ -181,6 +181,7 @@ import _RejoinVerification
     }
     let versions = try databases.map { try $0.integer("PRAGMA data_version") }
     for _ in 0..<5 {
+      clock.advance(by: 60_000)
       #expect(await engine.sync().map(\.isSynced) == [true])
     }
     #expect(
@@ -188,6 +189,19 @@ import _RejoinVerification
     try await phone.write("Rye")
     #expect(
       try databases.map { try $0.integer("PRAGMA data_version") } != versions)
+  }
+
+  /// As many saves can be others.
+  @Test func otherHistoryIsNotUploaded() {
+    let device = DeviceID(1)
+    let versions = [7, 8].map { (digest: UInt64) in
+      var version = ReplicaVersion()
+      version.insert(
+        DeviceSave(sequence: 9, time: .zero, digest: digest), of: device)
+      return version
+    }
+    #expect(versions[0].saveCount(beyond: versions[0]) == 0)
+    #expect(versions[0].saveCount(beyond: versions[1]) == 1)
   }
 
   @Test func statusesArePublishedTenTimesASecond() async throws {
