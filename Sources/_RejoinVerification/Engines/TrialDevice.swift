@@ -242,7 +242,7 @@ final class TrialDevice {
     calls = []
     // The events are on their way to the watch.
     for _ in 0..<10_000 where watch.withLock({ !$0.open.isEmpty }) {
-      await Task.yield()
+      try? await Task.sleep(for: .milliseconds(1))
     }
     watch.withLock { watch in
       watch.faults += watch.open.values.map { "\($0) does not end" }
