@@ -84,7 +84,7 @@ let package = Package(
       name: "StoreWriter",
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore",
-        "RejoinTesting", "_RejoinVerification",
+        "RejoinSync", "RejoinTesting", "_RejoinVerification",
       ],
       path: "Tests/Programs/StoreWriter"),
     // Cuts the power in what it has done.
@@ -92,7 +92,7 @@ let package = Package(
       name: "PowerCuts",
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore",
-        "RejoinTesting", "_RejoinVerification",
+        "RejoinSync", "RejoinTesting", "_RejoinVerification",
       ],
       path: "Tests/Programs/PowerCuts"),
     .executableTarget(

@@ -74,7 +74,7 @@ struct Disk {
     case .rename(let old, let new): rename([(old, nil), (new, number(old))])
     case .link(let old, let new): rename([(new, number(old))])
     case .remove(let name): rename([(name, nil)])
-    case .acknowledge: break
+    case .acknowledge, .put: break
     }
   }
 

@@ -16,6 +16,8 @@ enum Event {
   case link(String, to: String)
   case remove(String)
   case acknowledge(Acknowledgement)
+  /// An object is in the folder.
+  case put(String)
 
   var isSync: Bool {
     switch self {
@@ -94,7 +96,10 @@ enum Event {
     // No process seeks in a file that is written in this way.
     if let name { return .write(name, try call.written, at: nil) }
     guard try call.descriptor(0) == 1 else { return nil }
-    return Acknowledgement(try call.path(1)).map(Event.acknowledge)
+    let line = try call.path(1)
+    let words = line.split { $0.isWhitespace }
+    if words.count == 2, words[0] == "put" { return .put(String(words[1])) }
+    return Acknowledgement(line).map(Event.acknowledge)
   }
 
   private static func rename(
@@ -130,6 +135,7 @@ extension Event: CustomStringConvertible {
     case .remove(let name): "\(name) removed"
     case .acknowledge(let acknowledgement):
       "\(acknowledgement.what) \(acknowledgement.number)"
+    case .put(let name): "put \(name)"
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import RejoinSQL
 import RejoinStore
+import RejoinSync
 import _RejoinVerification
 
 /// Opens the store after a power cut, and lists its faults.
@@ -20,12 +21,13 @@ struct Inspector {
   ///   - last: The last acknowledgement, if any.
   ///   - next: The next acknowledgement, whose save may exist or not.
   ///   - sent: The number of the last possibly sent save.
+  ///   - objects: The objects that the folder has.
   func faults(
     in content: [String: [UInt8]], last: Acknowledgement?,
-    next: Acknowledgement?, sent: UInt64?
+    next: Acknowledgement?, sent: UInt64?, objects: Set<String>
   ) async throws -> [String] {
     try put(content)
-    var faults: [String] = []
+    var faults = try await objectFaults(objects)
     if let sent {
       let token = try TokenFile(beside: path).load()
         .flatMap { try? RestoreToken(decoding: $0) }
@@ -51,6 +53,20 @@ struct Inspector {
       faults += try copyFaults()
       try await openScratch()
     } catch { faults.append("\(error)") }
+    return faults
+  }
+
+  /// Returns the faults of the folder, whose objects are whole, and not there only if
+  /// `put` did not return.
+  private func objectFaults(_ objects: Set<String>) async throws -> [String] {
+    let storage = FolderStorage(at: folder)
+    let names = Set(try await storage.list().map(\.name))
+    var faults = objects.subtracting(names).map { "the object \($0) is lost" }
+    for name in names {
+      let isWhole = String(repeating: name, count: 40).utf8.elementsEqual(
+        try await storage.get(name) ?? [])
+      if !isWhole { faults.append("the object \(name) is not whole") }
+    }
     return faults
   }
 

@@ -14,6 +14,8 @@ struct PowerCuts {
   private var done = 0
   /// The last acknowledgement, and the last possibly sent save.
   private var (last, sent): (Acknowledgement?, UInt64?) = (nil, nil)
+  /// The objects that are in the folder.
+  private var objects: Set<String> = []
   /// The contents since the last acknowledgement, so none is opened twice.
   private var seen: Set<[String: [UInt8]]> = []
   private var (cutCount, openedCount) = (0, 0)
@@ -36,6 +38,10 @@ struct PowerCuts {
         if acknowledgement.what == "sent" { sent = acknowledgement.number }
         seen = []
         try await cut(times)
+      case .put(let name):
+        objects.insert(name)
+        seen = []
+        try await cut(times)
       case .create, .write, .resize, .rename, .link, .remove:
         if random.chance(percent: 5) { try await cut(1) }
       }
@@ -54,7 +60,7 @@ struct PowerCuts {
     guard seen.insert(content).inserted else { return }
     openedCount += 1
     let faults = try await inspector.faults(
-      in: content, last: last, next: next, sent: sent)
+      in: content, last: last, next: next, sent: sent, objects: objects)
     if faults.isEmpty { return }
     failureCount += 1
     if failureCount > 20 { return }
@@ -97,6 +103,7 @@ struct PowerCuts {
       \(events.count) events: \(acknowledged) acknowledgements, \
       \(events.count(where: \.isSync)) syncs, \(checkpoints) of the file, \
       and \(logCount) logs
+      \(objects.count) objects
       \(cutCount) power cuts, \(openedCount) stores opened, \(failureCount) faulty
       """
   }

@@ -6,7 +6,9 @@
 //   StoreWriter FILE SEED LIMIT      runs until files would exceed LIMIT bytes, and
 //                                    prints `full N`
 //   StoreWriter FILE SEED --steps N  closes the store after N steps, and copies
-//                                    the log into the file after every few steps
+//                                    the log into the file after every few steps.
+//                                    It also puts objects into the folder, and
+//                                    prints `put NAME`
 //   StoreWriter FILE SEED --copies   copies the store into FILE.copy-1, FILE.copy-2
 //                                    and so on, and prints `copied I`
 //   StoreWriter FILE SEED --pairs    saves the same number in two records, and prints
@@ -27,6 +29,7 @@
 
 import RejoinSQL
 import RejoinStore
+import RejoinSync
 import RejoinTesting
 import _RejoinVerification
 
@@ -150,6 +153,16 @@ private struct Writer {
     try await scratch.deleteScope()
     let scopes = try await ReplicaStore.scopes(at: path)
     guard scopes == ["main"] else { fatalError("\(scopes)") }
+  }
+
+  /// Puts an object into the folder of the store.
+  func putObject(_ number: Int) async throws {
+    let name = ObjectName(
+      await store.device, .version(number: UInt64(number)), nonce: 0)
+    let folder = URL(filePath: path).deletingLastPathComponent().path
+    try await FolderStorage(at: folder).put(
+      "\(name)", Array(String(repeating: "\(name)", count: 40).utf8))
+    say("put \(name)")
   }
 
   /// Replaces the copy of the store.
@@ -341,7 +354,10 @@ private func run() async throws {
   if arguments.count == 5, let steps = Int(arguments[4]) {
     writer.comparesCopies = false
     try await writer.keepBusy()
-    for _ in 0..<steps { try await writer.step() }
+    for i in 0..<steps {
+      try await writer.step()
+      if i % 8 == 0 { try await writer.putObject(i) }
+    }
     return
   }
   writer.hasOtherSteps = arguments.count == 3
