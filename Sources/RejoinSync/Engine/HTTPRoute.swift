@@ -239,16 +239,6 @@ extension HTTPURLResponse {
       completionHandler(nil)
     }
 
-    /// Lets a status such as 401 end the request, instead of waiting for a password.
-    func urlSession(
-      _ session: URLSession, task: URLSessionTask,
-      didReceive challenge: URLAuthenticationChallenge,
-      completionHandler:
-        @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-      completionHandler(.rejectProtectionSpace, nil)
-    }
-
     func urlSession(
       _ session: URLSession, dataTask task: URLSessionDataTask,
       didReceive response: URLResponse,
@@ -286,8 +276,6 @@ extension HTTPURLResponse {
       }
       response?.continuation?.resume(
         with: Result {
-          // A rejected challenge has a status and an error.
-          try task.response?.check()
           if let error { throw error }
           if task.response == nil { throw HTTPRouteError.notHTTP }
           return response?.bytes ?? []

@@ -40,7 +40,6 @@ import Testing
   @Test func statusesBecomeErrors() async throws {
     let refusals: [(Int, [String], SyncRefusal)] = [
       (401, [], .denied), (403, [], .denied), (410, [], .gone),
-      (401, ["WWW-Authenticate: Basic realm=\"x\""], .denied),
       (413, [], .tooLarge), (429, ["Retry-After: 7"], .busy(seconds: 7)),
       (503, ["Retry-After: 60"], .busy(seconds: 60)),
       (503, [], .busy(seconds: 0)),
@@ -55,6 +54,18 @@ import Testing
       await #expect(throws: HTTPRouteError.status(status)) {
         try await self.ask(.init(status))
       }
+    }
+  }
+
+  /// A request that waited for a password would keep one of a few connections.
+  @Test func serverThatAsksForPasswordIsLeft() async throws {
+    let server = try server { _ in
+      .init(401, headers: ["WWW-Authenticate: Basic realm=\"x\""])
+    }
+    let route = SyncRoute.http(
+      "hub", scope: "s", url: server.url, session: .patient)
+    for _ in 0..<20 {
+      await #expect(throws: SyncRefusal.denied) { try await route.ask([1]) }
     }
   }
 
