@@ -128,6 +128,7 @@ final class TrialDevice {
   private let counts: Locked<EngineTrialCounts>
   private let removed: Locked<Set<String>>
   private let running = Locked(0)
+  private let appCalls = TrialCalls()
   private(set) var peers: [String: TrialPeer] = [:]
   private var bucket: (any ObjectStorage)?
   private var calls: [Task<[SyncStatus], Never>] = []
@@ -169,7 +170,7 @@ final class TrialDevice {
   func addLine(_ name: String, seed: UInt64, to peer: TrialPeer) {
     peers[name] = peer
     lines[name] = TrialLine(
-      seed: seed, running: running, time: time, counts: counts,
+      seed: seed, running: running, calls: appCalls, time: time, counts: counts,
       answer: peer.answer)
   }
 
@@ -204,9 +205,12 @@ final class TrialDevice {
   /// Lets the app ask for a pass without waiting for it.
   func sync() {
     counts.withLock { $0.passes += 1 }
-    let call = Task { [name, engine, store, peers, watch, counts, removed] in
+    let number = appCalls.begin()
+    let call = Task {
+      [name, engine, store, peers, watch, counts, removed, appCalls] in
       let before = await store.elements.filter { $0.hasPrefix("\(name)-") }
       let statuses = await engine.sync()
+      appCalls.end(number)
       let uploaded = statuses.filter(\.isUploaded)
       counts.withLock { $0.uploaded += uploaded.count }
       for status in uploaded {
@@ -223,6 +227,7 @@ final class TrialDevice {
   }
 
   func cancelCalls() {
+    appCalls.cancel()
     for call in calls where !call.isCancelled {
       call.cancel()
       counts.withLock { $0.canceled += 1 }

@@ -28,8 +28,6 @@ final class TrialLine: Sendable {
     /// an error since.
     var byteLimit = 256 << 10
     var hasFailed = false
-    /// How often the app canceled passes.
-    var cancellations = 0
     /// The time until which the peer asked to wait, or `nil`.
     var askedEnd: Int64?
     /// Whether the peer refused everything, and the app did not resume the route.
@@ -43,22 +41,24 @@ final class TrialLine: Sendable {
   private let state: Locked<State>
   /// The number of requests on the way from the device.
   private let running: Locked<Int>
+  private let calls: TrialCalls
   private let time: ManualTime
   private let answer: @Sendable ([UInt8], Bool) async throws -> [UInt8]
   let counts: Locked<EngineTrialCounts>
 
   /// - Parameters:
   ///   - running: The number of requests on the way, shared by the lines of a device.
+  ///   - calls: The calls of the app.
   ///   - answer: A closure that answers a request, and refuses parts if its second
   ///     argument is `true`.
   init(
-    seed: UInt64, running: Locked<Int>, time: ManualTime,
+    seed: UInt64, running: Locked<Int>, calls: TrialCalls, time: ManualTime,
     counts: Locked<EngineTrialCounts>,
     answer: @escaping @Sendable ([UInt8], Bool) async throws -> [UInt8]
   ) {
     state = Locked(State(random: SeededRandom(seed: seed)))
-    (self.running, self.time, self.counts) = (running, time, counts)
-    self.answer = answer
+    (self.running, self.calls, self.time) = (running, calls, time)
+    (self.counts, self.answer) = (counts, answer)
   }
 
   /// The laws that the engine broke.
@@ -81,12 +81,7 @@ final class TrialLine: Sendable {
   }
 
   /// Records that the app canceled passes, perhaps one that just failed.
-  func cancel() {
-    state.withLock {
-      $0.hasFailed = false
-      $0.cancellations += 1
-    }
-  }
+  func cancel() { state.withLock { $0.hasFailed = false } }
 
   func setReadOnly(_ isReadOnly: Bool) {
     state.withLock { $0.isReadOnly = isReadOnly }
@@ -105,7 +100,6 @@ final class TrialLine: Sendable {
     }
     defer { running.withLock { $0 -= 1 } }
     check(try SyncMessage(decoding: request), isAlone: isAlone)
-    let cancellations = state.withLock(\.cancellations)
     do {
       let bytes = try await carry(request)
       record(try? SyncMessage(decoding: bytes))
@@ -114,9 +108,7 @@ final class TrialLine: Sendable {
       // A canceled pass is not an error of the line, also if it is canceled now.
       let isCanceled = Task.isCancelled
       state.withLock { state in
-        if !isCanceled, state.cancellations == cancellations {
-          state.hasFailed = true
-        }
+        if !isCanceled, !calls.isCanceling { state.hasFailed = true }
       }
       throw error
     }
@@ -209,4 +201,37 @@ final class TrialLine: Sendable {
     message.refusal = refusal
     return message.encoded()
   }
+}
+
+/// The calls of an app, some of which it canceled.
+///
+/// The engine learns of a cancellation late, but before the call returns.
+final class TrialCalls: Sendable {
+  private struct State {
+    var count = 0
+    var open: Set<Int> = []
+    var canceled: Set<Int> = []
+  }
+
+  private let state = Locked(State())
+
+  /// Whether the engine may cancel a pass.
+  var isCanceling: Bool { state.withLock { !$0.canceled.isEmpty } }
+
+  func begin() -> Int {
+    state.withLock { state in
+      state.count += 1
+      state.open.insert(state.count)
+      return state.count
+    }
+  }
+
+  func end(_ call: Int) {
+    state.withLock { state in
+      state.open.remove(call)
+      state.canceled.remove(call)
+    }
+  }
+
+  func cancel() { state.withLock { $0.canceled = $0.open } }
 }

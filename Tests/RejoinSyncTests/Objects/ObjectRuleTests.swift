@@ -10,82 +10,9 @@ import _RejoinVerification
 
 /// Devices that meet in a bucket or in a drive, one test for each rule.
 @Suite struct ObjectRuleTests {
-  static let minute: Int64 = 60_000
-  static let day: Int64 = 86_400_000
-
-  /// Some devices, a storage and the time.
-  struct Place {
-    var storage: FaultyStorage
-    let clock = ManualClock(1_000_000_000)
-    var devices: [MeetingDevice] = []
-    var nonces: UInt64 = 0
-
-    init(drive: Bool = false, devices count: Int = 0) {
-      storage = FaultyStorage(isDrive: drive)
-      for _ in 0..<count { add() }
-    }
-
-    @discardableResult
-    mutating func add() -> Int {
-      let number = devices.count
-      let clock = clock.wallClock
-      storage.add(number)
-      devices.append(
-        MeetingDevice(
-          number,
-          Replica(
-            device: DeviceID(UInt64(number + 1)), schema: [Note.self],
-            wallClock: clock,
-            makeDeviceID: { DeviceID(UInt64(number + 101)) })))
-      return number
-    }
-
-    func write(_ text: String, to key: String = "1", on i: Int) throws {
-      try devices[i].replica.save {
-        $0[Note.self, key].elements.insert(text)
-      }
-    }
-
-    func elements(_ i: Int, of key: String = "1") -> Set<String> {
-      Set(devices[i].replica[Note.self, key]?.elements ?? [])
-    }
-
-    /// The names of the objects of saves on the server, in their order.
-    var names: [String] {
-      storage.objects.keys.filter { $0.hasSuffix(".rejoin") }.sorted()
-    }
-
-    /// Performs a pass.
-    ///
-    /// - Returns: The number of objects with saves that were read, and all that were
-    ///   stored and deleted.
-    @discardableResult
-    mutating func pass(
-      _ i: Int, publishes: Bool = true
-    ) throws -> (read: Int, stored: [ObjectName], deleted: [ObjectName]) {
-      var pass = try devices[i].pass(over: storage, at: clock.now)
-      let read = try devices[i].read(storage, &pass).count {
-        $0.interval != nil
-      }
-      guard publishes else { return (read, [], []) }
-      var draws = SeededRandom(seed: nonces)
-      nonces += 1
-      let stored = try devices[i].publish(&storage, &pass) {
-        $0 == .max ? Int64(draws.next() >> 1) : $0
-      }
-      return (read, stored, try devices[i].collect(&storage, &pass))
-    }
-
-    mutating func days(_ count: Int64) {
-      clock.now += count * ObjectRuleTests.day
-    }
-
-    mutating func restart(_ i: Int) { devices[i].restart() }
-  }
-
   // Rule 1.
   @Test func objectWithLastSavesIsReadFirst() throws {
-    var place = Place(devices: 2)
+    var place = ObjectPlace(devices: 2)
     var absorbed: [String: [UInt8]] = [:]
     for i in 0..<9 {
       try place.write("\(i)", on: 0)
@@ -101,7 +28,7 @@ import _RejoinVerification
   }
 
   @Test func objectAfterHoleWaits() throws {
-    var place = Place(devices: 2)
+    var place = ObjectPlace(devices: 2)
     try place.write("large \(String(repeating: "x", count: 900))", on: 0)
     try place.pass(0)
     try place.write("small", to: "2", on: 0)
@@ -120,7 +47,7 @@ import _RejoinVerification
 
   // Rule 2.
   @Test func fileThatIsNotHereIsNotUploadedAgain() throws {
-    var place = Place(drive: true, devices: 3)
+    var place = ObjectPlace(drive: true, devices: 3)
     try place.write("Milk", on: 0)
     try place.pass(0)
     place.storage.settle()
@@ -142,17 +69,17 @@ import _RejoinVerification
 
   // Rule 3.
   @Test func savesOfOthersWaitTenMinutes() throws {
-    var place = Place(devices: 2)
+    var place = ObjectPlace(devices: 2)
     try place.write("Milk", on: 0)
     // They met elsewhere, and the first device never reaches the storage.
     let delta = try #require(place.devices[0].replica.delta())
     place.devices[1].replica.apply(delta)
     #expect(try place.pass(1).stored == [])
-    place.clock.now += 19 * Self.minute
+    place.clock.now += 19 * ObjectPlace.minute
     // A process that lives for seconds keeps the time.
     place.restart(1)
     #expect(try place.pass(1).stored == [])
-    place.clock.now += Self.minute
+    place.clock.now += ObjectPlace.minute
     place.restart(1)
     let stored = try place.pass(1).stored
     #expect(stored.map(\.device) == [place.devices[0].replica.device])
@@ -162,10 +89,10 @@ import _RejoinVerification
 
   // Rule 4.
   @Test func savesOfLostDeviceUnderPrefixTravel() throws {
-    var place = Place(devices: 3)
+    var place = ObjectPlace(devices: 3)
     try place.devices[0].replica.save { transaction in
       for key in ["1", "2", "3"] {
-        transaction[Note.self, key].elements.insert("Milk")
+        transaction[PlacedNote.self, key].elements.insert("Milk")
       }
     }
     // One device gets a part of the save, and the author is lost.
@@ -184,7 +111,7 @@ import _RejoinVerification
 
   // Rule 5.
   @Test func objectsStayFew() throws {
-    var place = Place(devices: 1)
+    var place = ObjectPlace(devices: 1)
     var deltas = 0
     for i in 0..<1_000 {
       let before = place.devices[0].replica.version
@@ -202,7 +129,7 @@ import _RejoinVerification
 
   // Rule 6.
   @Test func driveDeletesBeforeItUploadsAndTheDiskDies() throws {
-    var place = Place(drive: true, devices: 2)
+    var place = ObjectPlace(drive: true, devices: 2)
     try place.write("Milk", on: 0)
     try place.pass(0)
     place.storage.settle()
@@ -220,7 +147,7 @@ import _RejoinVerification
   }
 
   @Test func otherDeviceDeletesAfterReading() throws {
-    var place = Place(drive: true, devices: 2)
+    var place = ObjectPlace(drive: true, devices: 2)
     try place.write("Milk", on: 0)
     try place.pass(0)
     place.storage.settle()
@@ -237,13 +164,13 @@ import _RejoinVerification
   }
 
   @Test func writerDeletesAfterADay() throws {
-    var place = Place(drive: true, devices: 1)
+    var place = ObjectPlace(drive: true, devices: 1)
     for text in ["Milk", "Rye"] {
       try place.write(text, on: 0)
       try place.pass(0)
     }
     #expect(try place.pass(0).deleted == [])
-    place.clock.now += Self.day - 1
+    place.clock.now += ObjectPlace.day - 1
     place.restart(0)
     #expect(try place.pass(0).deleted.filter { $0.interval != nil } == [])
     place.clock.now += 1
@@ -252,7 +179,7 @@ import _RejoinVerification
   }
 
   @Test func containerIsReadAgainBeforeDeletion() throws {
-    var place = Place(drive: true, devices: 2)
+    var place = ObjectPlace(drive: true, devices: 2)
     for text in ["Milk", "Rye"] {
       try place.write(text, on: 0)
       try place.pass(0)
@@ -269,7 +196,7 @@ import _RejoinVerification
   // Rule 7.
   @Test func holdersReplaceFileThatIsDamagedLater() throws {
     for isDrive in [false, true] {
-      var place = Place(drive: isDrive, devices: 2)
+      var place = ObjectPlace(drive: isDrive, devices: 2)
       try place.write("Milk", on: 0)
       try place.pass(0)
       place.storage.settle()
@@ -293,9 +220,26 @@ import _RejoinVerification
     }
   }
 
+  /// A drive keeps a damaged file for a day.
+  @Test func savesInDamagedFileAreStoredAgain() throws {
+    var place = ObjectPlace(drive: true, devices: 2)
+    try place.write("Milk", on: 0)
+    try place.pass(0)
+    place.storage.settle()
+    place.storage.damage(place.names[0]) { Array($0.dropLast()) }
+    #expect(try place.pass(1).read == 0)
+    // The devices meet elsewhere.
+    let (one, other) = (place.devices[0].replica, place.devices[1].replica)
+    other.apply(try #require(one.delta(since: other.version)))
+    try place.pass(1)
+    place.clock.now += 20 * ObjectPlace.minute
+    let stored = try place.pass(1).stored.filter { $0.interval != nil }
+    #expect(stored.map(\.device) == [one.device])
+  }
+
   /// Its bytes are not complete yet.
   @Test func tornFileIsReadWhenItIsComplete() throws {
-    var place = Place(drive: true, devices: 2)
+    var place = ObjectPlace(drive: true, devices: 2)
     try place.write("Milk", on: 0)
     try place.pass(0)
     place.storage.settle()
@@ -311,7 +255,7 @@ import _RejoinVerification
 
   // Rule 8.
   @Test func versionIsWrittenOnceADay() throws {
-    var place = Place(devices: 2)
+    var place = ObjectPlace(devices: 2)
     try place.write("Milk", on: 0)
     #expect(try place.pass(0).stored.filter { $0.interval == nil }.count == 1)
     try place.write("Rye", on: 0)
@@ -332,7 +276,7 @@ import _RejoinVerification
   ///
   /// - Returns: The day after which no device of some has the text, or `nil`.
   private func purge(
-    _ place: inout Place, _ devices: [Int], days: Int = 8
+    _ place: inout ObjectPlace, _ devices: [Int], days: Int = 8
   ) throws -> Int? {
     for day in 1...days {
       place.days(1)
@@ -351,7 +295,7 @@ import _RejoinVerification
 
   @Test func deletionIsPurgedWithinEightDays() throws {
     for isDrive in [false, true] {
-      var place = Place(drive: isDrive, devices: 4)
+      var place = ObjectPlace(drive: isDrive, devices: 4)
       try place.write("Milk", on: 0)
       for i in [1, 2, 3] { try place.write("Rye", to: "2", on: i) }
       for _ in 0..<2 {
@@ -360,7 +304,7 @@ import _RejoinVerification
           place.storage.settle()
         }
       }
-      try place.devices[0].replica.save { $0[Note.self, "1"].delete() }
+      try place.devices[0].replica.save { $0[PlacedNote.self, "1"].delete() }
       // The last device never comes back.
       #expect(try purge(&place, [0, 1, 2]) == nil)
       let lost = place.devices[3].replica.device
@@ -378,90 +322,4 @@ import _RejoinVerification
       #expect((0..<4).allSatisfy { place.elements($0) == [] })
     }
   }
-
-  // Hostile members.
-  @Test func damagedNamesAndBytesAreIgnored() throws {
-    var place = Place(devices: 2)
-    try place.write("Milk", on: 0)
-    try place.pass(0)
-    let name = place.names[0]
-    let bytes = try #require(place.storage.objects[name])
-    let foreign = [
-      "../\(name)", name.uppercased(), "\(name)\0", "\(name) (1)", "x" + name,
-      String(repeating: "a", count: 4_096), "photo.jpg", "", ".", "..",
-      name.replacingOccurrences(
-        of: ".rejoin", with: " (conflicted copy).rejoin"),
-      name.replacingOccurrences(of: "-", with: "--"),
-      name.replacingOccurrences(of: "0-0", with: "0-+"),
-    ]
-    for name in foreign { place.storage.put(name, bytes, by: 0) }
-    #expect(try place.pass(1).read == 1)
-    place.days(2)
-    for i in [0, 1] { #expect(try place.pass(i).deleted.isEmpty) }
-    #expect(foreign.allSatisfy { place.storage.objects[$0] != nil })
-  }
-
-  /// A name that claims more saves than the bytes have.
-  @Test func objectWithAnotherIntervalIsDamaged() throws {
-    var place = Place(devices: 2)
-    try place.write("Milk", on: 0)
-    try place.pass(0)
-    let name = try #require(ObjectName(place.names[0]))
-    let bytes = try #require(place.storage.objects[place.names[0]])
-    let save = try #require(name.interval?.to)
-    place.storage.lose("\(name)")
-    for (sequence, digest) in [(2, save.digest), (1, save.digest ^ 1)] {
-      let to = DeviceSave(
-        sequence: UInt64(sequence), time: .zero, digest: digest)
-      let forged = ObjectName(
-        name.device, .saves(SaveInterval(from: 0, to: to)), nonce: 7)
-      place.storage.put("\(forged)", bytes, by: 0)
-    }
-    #expect(try place.pass(1).read == 0)
-    #expect(place.elements(1) == [])
-    place.clock.now += 10 * Self.minute
-    try place.pass(1)
-    #expect(place.names == [])
-  }
-
-  /// H9: a member forges an object that claims saves without their fields.
-  ///
-  /// The objects that it seems to contain are deleted, so a new device never gets their
-  /// fields. Devices that have read them keep them.
-  @Test func forgedObjectHidesFieldsFromNewDevices() throws {
-    var place = Place(devices: 2)
-    try place.write("Milk", on: 0)
-    try place.pass(0)
-    try place.pass(1)
-    let name = try #require(ObjectName(place.names[0]))
-    let interval = try #require(name.interval)
-    var message = SyncMessage(.object, scope: "s")
-    message.device = place.devices[1].replica.device
-    message.part = Delta(changes: [], intervals: [name.device: interval])
-    place.storage.put(
-      "\(ObjectName(name.device, .saves(interval), nonce: .max))",
-      message.encoded(), by: 1)
-    try place.pass(1)
-    let new = place.add()
-    try place.pass(new)
-    #expect(place.elements(new) == [])
-    #expect(place.elements(0) == ["Milk"])
-    #expect(place.elements(1) == ["Milk"])
-  }
-
-  @Test func tooManyObjectsAreAnError() throws {
-    var place = Place(devices: 1)
-    for i in 0...100_000 {
-      let name = ObjectName(
-        DeviceID(9), .version(number: UInt64(i)), nonce: UInt64(i))
-      place.storage.put("\(name)", [], by: 0)
-    }
-    #expect(throws: ObjectStorageError.tooManyObjects(limit: 100_000)) {
-      try place.pass(0)
-    }
-  }
-}
-
-private struct Note: Entity {
-  let elements = set("elements", of: String.self)
 }
