@@ -179,18 +179,47 @@ import _RejoinVerification
   }
 
   @Test func containerIsReadAgainBeforeDeletion() throws {
+    for isDamaged in [false, true] {
+      var place = ObjectPlace(drive: true, devices: 2)
+      for text in ["Milk", "Rye"] {
+        try place.write(text, on: 0)
+        try place.pass(0)
+      }
+      place.storage.settle()
+      let (small, large) = (place.names[0], place.names[1])
+      try place.pass(1, publishes: false)
+      place.restart(1)
+      if isDamaged {
+        place.storage.damage(large) { Array($0.dropLast()) }
+      } else {
+        place.storage.setEvicted(true, large, on: 1)
+      }
+      #expect(try place.pass(1).deleted == [])
+      if isDamaged { continue }
+      place.storage.setEvicted(false, large, on: 1)
+      #expect(try place.pass(1).deleted.map { "\($0)" } == [small])
+    }
+  }
+
+  /// A copy of a device stored as many saves, and their bytes are not here.
+  @Test func objectOfOtherHistoryStays() throws {
     var place = ObjectPlace(drive: true, devices: 2)
-    for text in ["Milk", "Rye"] {
-      try place.write(text, on: 0)
-      try place.pass(0)
+    let copy = place.add()
+    place.devices[copy].replica = Replica(
+      device: place.devices[0].replica.device, schema: [PlacedNote.self],
+      wallClock: place.clock.wallClock, makeDeviceID: { DeviceID(200) })
+    for (text, i) in [("Milk", 0), ("Rye", copy)] {
+      try place.write(text, on: i)
+      try place.pass(i)
     }
     place.storage.settle()
-    let large = try #require(
-      place.names.max { $0.utf8.count < $1.utf8.count || $0 < $1 })
-    try place.pass(1)
-    place.restart(1)
-    place.storage.damage(large) { Array($0.dropLast()) }
-    #expect(try place.pass(1).deleted == [])
+    // The other one counts if they are equal.
+    let names = place.names.compactMap { ObjectName($0) }
+    let least = try #require(names.min { $0.nonce < $1.nonce })
+    place.storage.setEvicted(true, "\(least)", on: 1)
+    #expect(names.count == 2)
+    let (read, _, deleted) = try place.pass(1)
+    #expect(read == 1 && deleted == [])
   }
 
   // Rule 7.
