@@ -9,6 +9,8 @@ import Rejoin
 package struct ObjectMemory: Sendable {
   /// The account at the first contact, or `nil`.
   package var identity: String?
+  /// The scope of an object that the device read or stored, or `nil`.
+  package var scope: String?
   /// The time of the last own version, and a digest of it.
   package var version: (time: Int64, digest: UInt64)?
   /// The times from which on the device publishes saves of other devices.
@@ -49,10 +51,11 @@ extension ObjectMemory {
     lines += damaged.map { "damaged \($0) \($1)" }
     lines.sort()
     if let version { lines.append("version \(version.digest) \(version.time)") }
-    // A name of an account may have any characters.
-    if let identity {
+    // The names of accounts and scopes may have any characters.
+    for (word, text) in [("identity", identity), ("scope", scope)] {
+      guard let text else { continue }
       lines.append(
-        "identity " + identity.utf8.map { "\($0)" }.joined(separator: ","))
+        word + " " + text.utf8.map { "\($0)" }.joined(separator: ","))
     }
     return Array(lines.joined(separator: "\n").utf8)
   }
@@ -73,12 +76,16 @@ extension ObjectMemory {
       case ("version", let time?):
         UInt64(words[1]).map { version = (time, $0) }
       case ("identity", nil) where words.count < 3:
-        let bytes = words.dropFirst().first.map {
-          $0.split(separator: ",").compactMap { UInt8($0) }
-        }
-        identity = String(decoding: bytes ?? [], as: UTF8.self)
+        identity = Self.text(words.dropFirst().first)
+      case ("scope", nil) where words.count < 3:
+        scope = Self.text(words.dropFirst().first)
       default: break
       }
     }
+  }
+
+  private static func text(_ bytes: Substring?) -> String {
+    let bytes = bytes?.split(separator: ",").compactMap { UInt8($0) }
+    return String(decoding: bytes ?? [], as: UTF8.self)
   }
 }

@@ -26,8 +26,15 @@ package struct ObjectPass: Sendable {
   private var sizes: [ObjectName: Int] = [:]
   /// The objects of saves of each device, in the order of their first saves.
   private var objects: [DeviceID: [Object]] = [:]
+  /// The objects of the own device that a copy of it stored.
+  private var ofCopies: Set<ObjectName> = []
   /// The devices whose objects may have to be read.
   private var unread: [DeviceID]
+  /// The objects of the last one, with the last saves first, and the next one.
+  private var queue: [Object]?
+  private var position = 0
+  /// The objects that can show their scope, with the smallest one last.
+  private var smallest: [ObjectName]?
   /// The objects that this pass tried to read.
   private var tried: Set<ObjectName> = []
   /// The objects that were damaged in this pass.
@@ -50,11 +57,13 @@ package struct ObjectPass: Sendable {
   ///
   /// - Parameters:
   ///   - list: The names and the sizes of the objects.
+  ///   - replica: The replica that reads them.
   ///   - now: The time in milliseconds since 1970.
   /// - Throws: ``ObjectStorageError/tooManyObjects(limit:)``
   package init(
     scope: String, listing list: [(name: String, byteCount: Int)],
-    confirmsWrites: Bool, memory: ObjectMemory, at now: Int64
+    to replica: Replica, confirmsWrites: Bool, memory: ObjectMemory,
+    at now: Int64
   ) throws(ObjectStorageError) {
     (self.scope, self.confirmsWrites) = (scope, confirmsWrites)
     (self.memory, self.now, unread) = (memory, now, [])
@@ -68,11 +77,16 @@ package struct ObjectPass: Sendable {
       guard let interval = name.interval else { continue }
       let object = Object(name: name, interval: interval, size: size)
       objects[name.device, default: []].append(object)
+      // The device may have been restored with its token.
+      let other = replica.current.ownSave(
+        contradicting: interval.to, of: name.device)
+      if other != nil { ofCopies.insert(name) }
     }
     for device in objects.keys { objects[device]?.sort() }
     unread = objects.keys.sorted()
     self.memory.tidy({ [sizes] in sizes[$0] != nil }, at: now)
-    for (name, size) in sizes where size > SyncMessage.objectLimit {
+    for (name, size) in sizes
+    where size == 0 || size > SyncMessage.objectLimit {
       damage(name)
     }
   }
@@ -116,18 +130,51 @@ extension ObjectPass {
   ) -> ObjectName? {
     // An object has saves of one device, so others do not become readable by it.
     while let writer = unread.last {
-      let next = objects[writer]?.filter { object in
-        !tried.contains(object.name)
-          && (isRetried(object.name)
-            || version.lacks(object.interval, of: writer))
-      }.max {
-        ($0.interval.to.sequence, $1.interval.from, $0.name.nonce)
-          < ($1.interval.to.sequence, $0.interval.from, $1.name.nonce)
+      let objects =
+        queue
+        ?? objects[writer, default: []].sorted {
+          ($0.interval.to.sequence, $1.interval.from, $0.name.nonce)
+            > ($1.interval.to.sequence, $0.interval.from, $1.name.nonce)
+        }
+      queue = objects
+      while position < objects.count {
+        let object = objects[position]
+        if !tried.contains(object.name), isNeeded(object, beyond: version) {
+          return object.name
+        }
+        position += 1
       }
-      if let next { return next.name }
       unread.removeLast()
+      (queue, position) = (nil, 0)
     }
-    return nextVersion(besides: device)
+    return nextVersion(besides: device) ?? nextOfUnknownScope()
+  }
+
+  /// Returns an object to read because none has shown its scope yet, or `nil`.
+  ///
+  /// A device that lacks nothing would otherwise add objects of another scope.
+  private mutating func nextOfUnknownScope() -> ObjectName? {
+    if memory.scope.map({ $0.utf8.elementsEqual(scope.utf8) }) ?? false {
+      return nil
+    }
+    var names =
+      smallest
+      ?? sizes.filter { counts($0.key) }.sorted {
+        ($0.value, $0.key.nonce) > ($1.value, $1.key.nonce)
+      }.map(\.key)
+    defer { smallest = names }
+    while let name = names.popLast() {
+      if !tried.contains(name) { return name }
+    }
+    return nil
+  }
+
+  private func isNeeded(
+    _ object: Object, beyond version: ReplicaVersion
+  ) -> Bool {
+    let (name, interval) = (object.name, object.interval)
+    let isFork = ofCopies.contains(name) && !version[name.device].isForked
+    return isFork || isRetried(name) || version.lacks(interval, of: name.device)
   }
 
   /// Returns the last version of a device that was not read, or `nil`.
@@ -174,11 +221,14 @@ extension ObjectPass {
     if !message.scope.utf8.elementsEqual(scope.utf8) {
       throw SyncRefusal.wrongScope
     }
+    memory.scope = scope
     memory.damaged[name] = nil
     if name.interval == nil {
       memory.readVersions.insert(name)
     } else {
       memory.verified[name] = message.device
+      // It can have the saves before those of others.
+      position = 0
     }
     return message
   }
@@ -356,6 +406,7 @@ extension ObjectPass {
   package mutating func store(_ file: File) {
     let (name, size) = (file.name, file.bytes.count)
     sizes[name] = size
+    memory.scope = scope
     if let version = file.message.version {
       storedVersion = name
       memory.version = (now, version.digest)

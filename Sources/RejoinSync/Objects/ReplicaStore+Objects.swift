@@ -25,9 +25,12 @@ extension ReplicaStore {
       throw SyncRefusal.wrongScope
     }
     memory.identity = memory.identity ?? identity
-    var pass = try ObjectPass(
-      scope: scope, listing: await storage.list(),
-      confirmsWrites: storage.confirmsWrites, memory: memory, at: time.now())
+    let list = try await storage.list()
+    var pass = try read { [memory] view in
+      try ObjectPass(
+        scope: scope, listing: list, to: view.replica,
+        confirmsWrites: storage.confirmsWrites, memory: memory, at: time.now())
+    }
     defer { memory = pass.memory }
     report(.shown(pass.shownVersion(to: version), nil))
     var faults = MergeReport()

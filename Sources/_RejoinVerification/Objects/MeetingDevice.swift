@@ -26,6 +26,7 @@ package struct MeetingDevice {
     try ObjectPass(
       scope: "s",
       listing: storage.list(for: number).filter { isListed($0.name) },
+      to: replica,
       confirmsWrites: !storage.isDrive, memory: memory, at: now)
   }
 

@@ -266,6 +266,26 @@ import _RejoinVerification
   }
 
   /// The folder was given to two lists by mistake.
+  /// A device that lacks nothing must not store anything either.
+  @Test func otherScopeIsFoundByDeviceThatLacksNothing() async throws {
+    let phone = try await store("phone")
+    try await phone.write("Milk")
+    var engine: SyncEngine? = engine(phone, 1)
+    await engine?.sync()
+    await engine?.stop()
+    engine = nil
+    let others = SyncEngine(
+      phone, routes: [route(1, scope: "other")], time: clock.time)
+    let names = names
+    for title in ["Rye", "Oats"] {
+      let status = try #require(await others.sync().first)
+      #expect(status.error as? SyncRefusal == .wrongScope)
+      try await phone.write(title)
+      await others.resume("bucket")
+    }
+    #expect(self.names == names)
+  }
+
   @Test func twoScopesInOneStorageStop() async throws {
     for isLate in [false, true] {
       let (phone, tablet) = (try await store(), try await store())

@@ -282,6 +282,51 @@ import _RejoinVerification
     #expect(try place.pass(1).deleted == [])
   }
 
+  @Test func emptyFileIsStoredAgain() throws {
+    var place = ObjectPlace(devices: 1)
+    try place.write("Milk", on: 0)
+    try place.pass(0)
+    place.storage.damage(place.names[0]) { _ in [] }
+    let stored = try place.pass(0).stored.filter { $0.interval != nil }
+    #expect(stored.count == 1)
+    let new = place.add()
+    try place.pass(new)
+    #expect(place.elements(new) == ["Milk"])
+  }
+
+  // Copies.
+  /// A backup with the token was restored, and then more was saved than was lost.
+  @Test func restoredDeviceFindsItsFormerObjects() throws {
+    for isDrive in [false, true] {
+      var place = ObjectPlace(drive: isDrive, devices: 1)
+      try place.write("Milk", on: 0)
+      try place.pass(0)
+      let (state, clock) = (place.devices[0].replica.state, place.clock)
+      for i in 0..<2 { try place.write("lost", to: "lost \(i)", on: 0) }
+      try place.pass(0)
+      place.devices[0].replica = Replica(
+        opening: state, token: RestoreToken(state), schema: [PlacedNote.self],
+        wallClock: clock.wallClock, makeDeviceID: { DeviceID(200) })
+      place.devices[0].memory = ObjectMemory()
+      for i in 0..<3 { try place.write("new", to: "new \(i)", on: 0) }
+      try place.pass(0)
+      place.storage.settle()
+      let new = place.add()
+      try place.pass(new)
+      for i in [0, new] {
+        #expect(place.elements(i, of: "lost 1") == ["lost"])
+        #expect(place.elements(i, of: "new 2") == ["new"])
+      }
+      // Nothing follows.
+      for i in [0, new, 0, new] {
+        place.days(1)
+        try place.pass(i)
+        place.storage.settle()
+      }
+      #expect(try place.pass(0).stored.isEmpty)
+    }
+  }
+
   // Rule 8.
   @Test func versionIsWrittenOnceADay() throws {
     var place = ObjectPlace(devices: 2)

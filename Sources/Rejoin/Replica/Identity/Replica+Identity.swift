@@ -196,7 +196,7 @@ extension ReplicaState {
   ///
   /// The result has the timestamp of the last save, because no other is known.
   /// It is later than the save's own, which does no harm.
-  func ownSave(
+  package func ownSave(
     contradicting shown: DeviceSave, of device: DeviceID
   ) -> DeviceSave? {
     let held = version[device]
