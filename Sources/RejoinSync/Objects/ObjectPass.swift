@@ -35,6 +35,8 @@ package struct ObjectPass: Sendable {
   private var position = 0
   /// The objects that can show their scope, with the smallest one last.
   private var smallest: [ObjectName]?
+  /// The object that is read for its scope alone, because it would leave a gap.
+  private var probe: ObjectName?
   /// The objects that this pass tried to read.
   private var tried: Set<ObjectName> = []
   /// The objects that were damaged in this pass.
@@ -164,7 +166,9 @@ extension ObjectPass {
       }.map(\.key)
     defer { smallest = names }
     while let name = names.popLast() {
-      if !tried.contains(name) { return name }
+      if tried.contains(name) { continue }
+      probe = name
+      return name
     }
     return nil
   }
@@ -196,7 +200,8 @@ extension ObjectPass {
 
   /// Takes the bytes of an object, which are `nil` if it was deleted.
   ///
-  /// - Returns: The content, or `nil` if the object was deleted or is damaged.
+  /// - Returns: The content, or `nil` if the object was deleted, is damaged, or was read
+  ///   for its scope alone.
   /// - Throws: ``SyncRefusal/wrongScope`` if the object is of another scope, or
   ///   `WireError` if it has a newer format.
   package mutating func read(
@@ -230,7 +235,7 @@ extension ObjectPass {
       // It can have the saves before those of others.
       position = 0
     }
-    return message
+    return name == probe ? nil : message
   }
 
   /// Returns whether an object is there as far as the device knows.

@@ -265,7 +265,6 @@ import _RejoinVerification
     #expect(calls.isEmpty)
   }
 
-  /// The folder was given to two lists by mistake.
   /// A device that lacks nothing must not store anything either.
   @Test func otherScopeIsFoundByDeviceThatLacksNothing() async throws {
     let phone = try await store("phone")
@@ -286,6 +285,7 @@ import _RejoinVerification
     #expect(self.names == names)
   }
 
+  /// The folder was given to two lists by mistake.
   @Test func twoScopesInOneStorageStop() async throws {
     for isLate in [false, true] {
       let (phone, tablet) = (try await store(), try await store())
