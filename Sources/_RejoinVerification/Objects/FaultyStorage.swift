@@ -27,6 +27,8 @@ package struct FaultyStorage: Hashable, Sendable {
   /// The objects of the bucket, or of the drive's server.
   package private(set) var objects: [String: [UInt8]] = [:]
   private var folders: [Int: Folder] = [:]
+  /// The names that a deletion on the server concerned, perhaps before the upload.
+  private var deleted: Set<String> = []
   package private(set) var putCount = 0
   package private(set) var byteCount = 0
 
@@ -120,6 +122,10 @@ extension FaultyStorage {
     if operation.isLeaving {
       guard let next = folders[device]?.leaving.remove(at: operation.number)
       else { return }
+      switch next {
+      case .put(let name, _): if deleted.contains(name) { return }
+      case .delete(let name): deleted.insert(name)
+      }
       Self.perform(next, on: &objects)
       for other in folders.keys where other != device {
         folders[other]?.arriving.append(next)
