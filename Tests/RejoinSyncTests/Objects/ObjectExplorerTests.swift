@@ -11,7 +11,7 @@ import Testing
     for program in ObjectProgram.all {
       var explorer = ObjectExplorer(program)
       counts.add(
-        try explorer.search(atMost: Tier.isNightly ? 10_000 : 1_000))
+        try explorer.search(atMost: Tier.isNightly ? 15_000 : 1_000))
     }
     print("objects: \(counts)")
     let least = Tier.isNightly ? 1_000 : 20
