@@ -156,9 +156,9 @@ private struct Writer {
   }
 
   /// Puts an object into the folder of the store.
-  func putObject(_ number: Int) async throws {
+  mutating func putObject() async throws {
     let name = ObjectName(
-      await store.device, .version(number: UInt64(number)), nonce: 0)
+      await store.device, .version(number: 1), nonce: random.next())
     let folder = URL(filePath: path).deletingLastPathComponent().path
     try await FolderStorage(at: folder).put(
       "\(name)", Array(String(repeating: "\(name)", count: 40).utf8))
@@ -356,7 +356,7 @@ private func run() async throws {
     try await writer.keepBusy()
     for i in 0..<steps {
       try await writer.step()
-      if i % 8 == 0 { try await writer.putObject(i) }
+      if i % 8 == 0 { try await writer.putObject() }
     }
     return
   }
