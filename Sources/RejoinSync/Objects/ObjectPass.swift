@@ -79,7 +79,7 @@ package struct ObjectPass: Sendable {
       guard let interval = name.interval else { continue }
       let object = Object(name: name, interval: interval, size: size)
       objects[name.device, default: []].append(object)
-      // The device may have been restored with its token.
+      // A backup with the token restores a device unnoticed.
       let other = replica.current.ownSave(
         contradicting: interval.to, of: name.device)
       if other != nil { ofCopies.insert(name) }
@@ -152,7 +152,8 @@ extension ObjectPass {
     return nextVersion(besides: device) ?? nextOfUnknownScope()
   }
 
-  /// Returns an object to read because none has shown its scope yet, or `nil`.
+  /// Returns the smallest object that the pass did not try, or `nil` if the device knows
+  /// the scope of the storage.
   ///
   /// A device that lacks nothing would otherwise add objects of another scope.
   private mutating func nextOfUnknownScope() -> ObjectName? {

@@ -105,7 +105,7 @@ final class TrialLine: Sendable {
       record(try? SyncMessage(decoding: bytes))
       return bytes
     } catch {
-      // A canceled pass is not an error of the line, also if it is canceled now.
+      // If the app cancels the pass, the line did not fail.
       let isCanceled = Task.isCancelled
       state.withLock { state in
         if !isCanceled, !calls.isCanceling { state.hasFailed = true }
@@ -201,37 +201,4 @@ final class TrialLine: Sendable {
     message.refusal = refusal
     return message.encoded()
   }
-}
-
-/// The calls of an app, some of which it canceled.
-///
-/// The engine learns of a cancellation late, but before the call returns.
-final class TrialCalls: Sendable {
-  private struct State {
-    var count = 0
-    var open: Set<Int> = []
-    var canceled: Set<Int> = []
-  }
-
-  private let state = Locked(State())
-
-  /// Whether the engine may cancel a pass.
-  var isCanceling: Bool { state.withLock { !$0.canceled.isEmpty } }
-
-  func begin() -> Int {
-    state.withLock { state in
-      state.count += 1
-      state.open.insert(state.count)
-      return state.count
-    }
-  }
-
-  func end(_ call: Int) {
-    state.withLock { state in
-      state.open.remove(call)
-      state.canceled.remove(call)
-    }
-  }
-
-  func cancel() { state.withLock { $0.canceled = $0.open } }
 }
