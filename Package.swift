@@ -3,9 +3,11 @@
 import PackageDescription
 
 #if canImport(Darwin)
+  let hasCloudKit = true
   let hasCoreData = true
   let hasSwiftUI = true
 #else
+  let hasCloudKit = false
   let hasCoreData = false
   let hasSwiftUI = false
 #endif
@@ -42,7 +44,8 @@ let package = Package(
       ]),
     .target(
       name: "RejoinSync",
-      dependencies: ["Rejoin", "RejoinFoundation", "RejoinStore"]),
+      dependencies: ["Rejoin", "RejoinFoundation", "RejoinStore"],
+      exclude: hasCloudKit ? [] : ["CloudKit"]),
     .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .target(
       name: "_RejoinVerification",
@@ -78,7 +81,7 @@ let package = Package(
       dependencies: [
         "Rejoin", "RejoinSQL", "RejoinStore", "RejoinSync", "RejoinTesting",
         "_RejoinVerification",
-      ], exclude: ["Golden"]),
+      ], exclude: ["CloudKit", "Golden"]),
     // What is killed in these tests.
     .executableTarget(
       name: "StoreWriter",
@@ -175,6 +178,24 @@ if !hasCoreData {
       name: "CoreDataPolicyTests",
       dependencies: ["Rejoin", "RejoinPolicies", "CoreData", "CoreDataPolicy"],
       path: "Tests/RejoinPoliciesTests/CoreData"),
+  ]
+}
+
+// The same for the storage in iCloud.
+if !hasCloudKit {
+  package.targets += [
+    .target(name: "CloudKit", path: "Tests/StandIns/CloudKit"),
+    .target(
+      name: "CloudKitObjects", dependencies: ["RejoinSync", "CloudKit"],
+      path: "Sources/RejoinSync/CloudKit",
+      swiftSettings: [.define("CLOUDKIT_STAND_IN")]),
+    .testTarget(
+      name: "CloudKitObjectsTests",
+      dependencies: [
+        "Rejoin", "RejoinPolicies", "RejoinSQL", "RejoinStore", "RejoinSync",
+        "RejoinTesting", "_RejoinVerification", "CloudKit", "CloudKitObjects",
+      ],
+      path: "Tests/RejoinSyncTests/CloudKit"),
   ]
 }
 

@@ -104,8 +104,7 @@ actor EngineCore {
     let index = runs.firstIndex { $0.route.name == route }
     demand(index != nil, "A route must have the name \"\(route)\".")
     if let index {
-      runs[index].schedule.resume()
-      runs[index].due = time.uptime()
+      runs[index].resume(at: time.uptime())
     }
     plan()
   }

@@ -43,6 +43,13 @@ struct RouteRun {
     (shown, lastSynced) = (note.shown, note.lastSynced)
   }
 
+  /// Records that the app lets the route continue.
+  mutating func resume(at now: Int64) {
+    schedule.resume()
+    memory.isResumed = true
+    due = now
+  }
+
   /// Plans a pass for a time, unless an earlier one is planned.
   mutating func plan(at time: Int64) { due = min(due ?? time, time) }
 
@@ -175,7 +182,12 @@ extension EngineCore {
       return try await store.sync(call, asking: ask, reporting: report)
     case .objects(let storage):
       var memory = run.memory
-      defer { runs[i].memory = memory }
+      runs[i].memory.isResumed = false
+      defer {
+        // The app can resume the route during the call.
+        memory.isResumed = memory.isResumed || runs[i].memory.isResumed
+        runs[i].memory = memory
+      }
       return try await store.sync(
         scope: run.route.scope, objects: storage, remembering: &memory,
         uploads: uploads, time, reporting: report)

@@ -20,6 +20,8 @@ package struct ObjectMemory: Sendable {
   /// When objects were first found to be damaged.
   package var damaged: [ObjectName: Int64] = [:]
 
+  /// Whether the app let the route continue since the last list.
+  package var isResumed = false
   /// The writers of the objects of saves that this process read or stored.
   package var verified: [ObjectName: DeviceID] = [:]
   /// The versions that this process read.

@@ -27,7 +27,8 @@ public protocol ObjectStorage: Sendable {
   /// Returns the names of all objects and their sizes in bytes.
   ///
   /// Other names are ignored. The method must throw an error, and not return an empty
-  /// list, if the place does not exist or cannot be reached.
+  /// list, if the place does not exist or cannot be reached. ``SyncRefusal/gone`` means
+  /// that ``create()`` can create it.
   func list() async throws -> [(name: String, byteCount: Int)]
 
   /// Returns the bytes of an object, or `nil` if it was deleted.
@@ -41,7 +42,14 @@ public protocol ObjectStorage: Sendable {
   /// Deletes the objects that exist.
   func delete(_ names: [String]) async throws
 
-  /// Returns the account that owns the place, or `nil` if there are no accounts.
+  /// Creates the place after ``list()`` has thrown ``SyncRefusal/gone``.
+  ///
+  /// The engine calls the method if it never reached the place, or after
+  /// ``SyncEngine/resume(_:)``. At any other time, somebody deleted the place, and the
+  /// app decides.
+  func create() async throws
+
+  /// Returns the account that uses the place, or `nil` if there are no accounts.
   ///
   /// If the account changes, the route stops with ``SyncRefusal/wrongScope``, because
   /// the records must not go to another account.
@@ -49,6 +57,9 @@ public protocol ObjectStorage: Sendable {
 }
 
 extension ObjectStorage {
+  /// Throws ``SyncRefusal/gone``.
+  public func create() async throws { throw SyncRefusal.gone }
+
   /// Returns `nil`.
   public func identity() async throws -> String? { nil }
 }

@@ -20,12 +20,7 @@ extension ReplicaStore {
     remembering memory: inout ObjectMemory, uploads: Bool, _ time: SyncTime,
     reporting report: @Sendable (SyncStep) -> Void
   ) async throws -> SyncResult {
-    let identity = try await storage.identity()
-    if let known = memory.identity, identity != known {
-      throw SyncRefusal.wrongScope
-    }
-    memory.identity = memory.identity ?? identity
-    let list = try await storage.list()
+    let list = try await list(storage, &memory)
     var pass = try read { [memory] view in
       try ObjectPass(
         scope: scope, listing: list, to: view.replica,
@@ -59,6 +54,29 @@ extension ReplicaStore {
       peerVersion: shown, isUploaded: isUploaded,
       isSynced: isUploaded && version.covers(shown), uploadRefusal: refusal,
       report: faults)
+  }
+
+  /// Returns the list of the account of the first contact.
+  ///
+  /// A place that is not there is created at the first contact, or if the app asks for
+  /// it.
+  private func list(
+    _ storage: any ObjectStorage, _ memory: inout ObjectMemory
+  ) async throws -> [(name: String, byteCount: Int)] {
+    let identity = try await storage.identity()
+    if let known = memory.identity, identity != known {
+      throw SyncRefusal.wrongScope
+    }
+    let isFirst = memory.identity == nil && memory.scope == nil
+    let list: [(name: String, byteCount: Int)]
+    do { list = try await storage.list() } catch SyncRefusal.gone
+      where isFirst || memory.isResumed
+    {
+      try await storage.create()
+      list = try await storage.list()
+    }
+    (memory.identity, memory.isResumed) = (memory.identity ?? identity, false)
+    return list
   }
 
   /// Reads the objects whose saves the store lacks.

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(CloudKit)
+  import CloudKit
+  import Foundation
+
+  #if CLOUDKIT_STAND_IN
+    import RejoinSync
+  #endif
+
+  /// A zone of iCloud in which the devices of a user, or of several, leave objects for
+  /// each other.
+  ///
+  ///     let zone = CKRecordZone.ID(zoneName: "list-17")
+  ///     let storage = CloudKitStorage(zone, of: CKContainer.default())
+  ///     let engine = SyncEngine(store, routes: [
+  ///       SyncRoute("icloud", scope: "list-17", objects: storage)
+  ///     ])
+  ///
+  /// Give each scope a zone of its own, which the first pass of a device creates. An
+  /// object is a record of the type `RejoinObject` with its size in the field `size`, and
+  /// its bytes in at most eight assets, `bytes0` to `bytes7`. The article
+  /// <doc:SyncingThroughCloudKit> has the schema to import.
+  ///
+  /// Objects never change, so there are no conflicts, change tags or pending changes. A
+  /// pass that finds nothing new asks for the account and for the changes of the zone.
+  ///
+  /// The errors of CloudKit become these refusals:
+  ///
+  /// | Refusal | Reason |
+  /// |---|---|
+  /// | ``SyncRefusal/gone`` | The zone was deleted, also by the user in Settings, or its owner stopped sharing it. ``SyncEngine/resume(_:)`` creates it again if it is private |
+  /// | ``SyncRefusal/wrongScope`` | Nobody is signed in, or another user than at the first pass |
+  /// | ``SyncRefusal/denied`` | The user may only read the zone |
+  /// | ``SyncRefusal/full`` | The owner's iCloud storage is full |
+  /// | ``SyncRefusal/tooLarge`` | The server takes no record of this size |
+  /// | ``SyncRefusal/busy(seconds:)`` | The network or the server asks to wait |
+  ///
+  /// Any other error is that of CloudKit, and the engine tries again.
+  public struct CloudKitStorage: ObjectStorage {
+    private let zone: Zone
+
+    /// Creates a storage, which contacts the server with its first call.
+    ///
+    /// - Parameters:
+    ///   - zone: The zone.
+    ///   - container: The app's container.
+    ///   - isShared: Whether another user owns the zone and shares it with this one. The
+    ///     storage then never creates the zone.
+    public init(
+      _ zone: CKRecordZone.ID, of container: CKContainer, isShared: Bool = false
+    ) {
+      self.zone = Zone(zone, container, isShared: isShared)
+    }
+
+    /// `true`, because the server has an object when the call returns.
+    public var confirmsWrites: Bool { true }
+
+    public func list() async throws -> [(name: String, byteCount: Int)] {
+      try await zone.list()
+    }
+
+    public func get(_ name: String) async throws -> [UInt8]? {
+      try await zone.get(name)
+    }
+
+    public func put(_ name: String, _ bytes: [UInt8]) async throws {
+      try await zone.put(name, bytes)
+    }
+
+    public func delete(_ names: [String]) async throws {
+      try await zone.delete(names)
+    }
+
+    public func create() async throws { try await zone.create() }
+
+    public func identity() async throws -> String? {
+      try await zone.identity()
+    }
+  }
+
+  /// The calls to the server, and the names of the objects.
+  private actor Zone {
+    private static let recordType = "RejoinObject"
+    private static let sizeKey = "size"
+    /// The keys of the assets, which production knows, and no others.
+    private static let assetKeys = (0..<8).map { "bytes\($0)" }
+    /// The number of bytes in an asset, of which the server takes at most 50 MB.
+    private static let assetSize = 32 << 20
+    /// The number of records in a call that deletes, of which the server takes at most
+    /// 400.
+    private static let groupSize = 200
+
+    /// The objects of the zone up to a token.
+    private struct Listing {
+      var sizes: [String: Int] = [:]
+      /// The names that were deleted, which are not used again.
+      var deleted: Set<String> = []
+      var token: CKServerChangeToken?
+    }
+
+    private let id: CKRecordZone.ID
+    private let container: CKContainer
+    private let isShared: Bool
+    private var listing = Listing()
+
+    init(_ id: CKRecordZone.ID, _ container: CKContainer, isShared: Bool) {
+      (self.id, self.container, self.isShared) = (id, container, isShared)
+    }
+
+    private var database: CKDatabase {
+      isShared ? container.sharedCloudDatabase : container.privateCloudDatabase
+    }
+
+    private func recordID(_ name: String) -> CKRecord.ID {
+      CKRecord.ID(recordName: name, zoneID: id)
+    }
+
+    func identity() async throws -> String? {
+      do { return try await container.userRecordID().recordName } catch {
+        throw refusal(for: error)
+      }
+    }
+
+    func create() async throws {
+      if isShared { throw SyncRefusal.gone }
+      do {
+        _ = try await database.save(CKRecordZone(zoneID: id))
+      } catch { throw refusal(for: error) }
+    }
+  }
+
+  // Listing.
+  extension Zone {
+    func list() async throws -> [(name: String, byteCount: Int)] {
+      while true {
+        do {
+          while try await addPage() {}
+          return listing.sizes.map { ($0.key, $0.value) }
+        } catch let error as CKError
+          where error.code == .changeTokenExpired && listing.token != nil
+        {
+          listing = Listing()
+        } catch { throw refusal(for: error) }
+      }
+    }
+
+    /// Adds the next changes, and returns whether more follow.
+    private func addPage() async throws -> Bool {
+      var next = listing
+      // No key of an asset, so the server sends none.
+      let page = try await database.recordZoneChanges(
+        inZoneWith: id, since: next.token, desiredKeys: [Self.sizeKey])
+      for (record, result) in page.modificationResultsByID {
+        let name = record.recordName
+        if next.deleted.contains(name) { continue }
+        switch result {
+        case .success(let change) where change.record.recordType == Self.recordType:
+          let size = change.record[Self.sizeKey] as? Int
+          next.sizes[name] = max(size ?? 0, 0)
+        case .success: break
+        case .failure:
+          // Reading it tells the reason. The token is beyond it.
+          next.sizes[name] = next.sizes[name] ?? 1
+        }
+      }
+      for deletion in page.deletions {
+        let name = deletion.recordID.recordName
+        next.sizes[name] = nil
+        next.deleted.insert(name)
+      }
+      next.token = page.changeToken
+      listing = next
+      return page.moreComing
+    }
+  }
+
+  // Reading.
+  extension Zone {
+    func get(_ name: String) async throws -> [UInt8]? {
+      let id = recordID(name)
+      do {
+        let result = try await database.records(for: [id])[id]
+        guard let record = try result?.get() else {
+          throw ObjectStorageError.failed("iCloud did not answer for \(name)")
+        }
+        return try Self.bytes(of: record)
+      } catch {
+        guard code(of: error, item: id) == .unknownItem else {
+          throw refusal(for: error, item: id)
+        }
+        // The list can be that of a zone that was created again.
+        listing = Listing()
+        return nil
+      }
+    }
+
+    /// Reads the assets of a record, before the system deletes their files.
+    ///
+    /// - Returns: The bytes, or none if the record is not complete.
+    private static func bytes(of record: CKRecord) throws -> [UInt8] {
+      let assets = assetKeys.map { record[$0] as? CKAsset }
+      let present = assets.prefix { $0 != nil }.compactMap { $0 }
+      let size = record[sizeKey] as? Int
+      guard record.recordType == recordType, let size, size > 0,
+        size <= assetKeys.count * assetSize,
+        assets.dropFirst(present.count).allSatisfy({ $0 == nil })
+      else { return [] }
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(size)
+      for asset in present {
+        guard let file = asset.fileURL else { throw noFile(of: record) }
+        let count: Int
+        do {
+          count = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+          if bytes.count + count > size { return [] }
+          bytes += try Data(contentsOf: file)
+        } catch { throw noFile(of: record) }
+      }
+      return bytes.count == size ? bytes : []
+    }
+
+    private static func noFile(of record: CKRecord) -> ObjectStorageError {
+      .failed(
+        "The system deleted the file of the object "
+          + "\(record.recordID.recordName) before it was read")
+    }
+  }
+
+  // Writing.
+  extension Zone {
+    func put(_ name: String, _ bytes: [UInt8]) async throws {
+      if bytes.count > Self.assetKeys.count * Self.assetSize {
+        throw SyncRefusal.tooLarge
+      }
+      let folder = FileManager.default.temporaryDirectory.appending(
+        path: "rejoin-\(UUID())")
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let id = recordID(name)
+      let record = CKRecord(recordType: Self.recordType, recordID: id)
+      record[Self.sizeKey] = bytes.count
+      var count = 0
+      for (key, start) in zip(
+        Self.assetKeys, stride(from: 0, to: bytes.count, by: Self.assetSize))
+      {
+        let file = folder.appending(path: key)
+        try Data(bytes[start...].prefix(Self.assetSize)).write(to: file)
+        record[key] = CKAsset(fileURL: file)
+        count += 1
+      }
+      do {
+        let results = try await database.modifyRecords(
+          saving: [record], deleting: [], atomically: false)
+        _ = try results.saveResults[id]?.get()
+      } catch {
+        switch code(of: error, item: id) {
+        // A lost answer had told that the record is there.
+        case .serverRecordChanged: return
+        case .limitExceeded: throw SyncRefusal.tooLarge
+        // No page of Apple tells how many assets a record can have.
+        case .invalidArguments where count > 1, .serverRejectedRequest where count > 1:
+          throw SyncRefusal.tooLarge
+        default: throw refusal(for: error, item: id)
+        }
+      }
+    }
+
+    func delete(_ names: [String]) async throws {
+      var groups: [ArraySlice<String>] = []
+      for start in stride(from: 0, to: names.count, by: Self.groupSize) {
+        groups.append(names[start...].prefix(Self.groupSize))
+      }
+      var failure: (any Error)?
+      while let group = groups.popLast() {
+        do {
+          let results = try await database.modifyRecords(
+            saving: [], deleting: group.map(recordID), atomically: false)
+          for (id, result) in results.deleteResults {
+            do { try result.get() } catch {
+              failure = failure ?? self.failure(of: error, deleting: id)
+            }
+          }
+        } catch let error as CKError
+          where error.code == .limitExceeded || error.code == .partialFailure
+        {
+          guard group.count == 1, let name = group.first else {
+            let middle = group.index(group.startIndex, offsetBy: group.count / 2)
+            groups += [group[..<middle], group[middle...]]
+            continue
+          }
+          failure = failure ?? self.failure(of: error, deleting: recordID(name))
+        } catch { throw refusal(for: error) }
+      }
+      if let failure { throw failure }
+    }
+
+    /// Returns the reason why a record was not deleted, or `nil` if it is not there.
+    private func failure(
+      of error: any Error, deleting id: CKRecord.ID
+    ) -> (any Error)? {
+      switch code(of: error, item: id) {
+      case .unknownItem:
+        listing = Listing()
+        return nil
+      case .limitExceeded: return SyncRefusal.tooLarge
+      default: return refusal(for: error, item: id)
+      }
+    }
+  }
+
+  // Errors.
+  extension Zone {
+    /// Returns the error of an item, which can be a part of the error of a call.
+    private func itemError(
+      _ error: any Error, _ item: CKRecord.ID?
+    ) -> any Error {
+      guard let error = error as? CKError, error.code == .partialFailure, let item
+      else { return error }
+      return error.partialErrorsByItemID?[item] ?? error
+    }
+
+    private func code(of error: any Error, item: CKRecord.ID) -> CKError.Code? {
+      (itemError(error, item) as? CKError)?.code
+    }
+
+    /// Returns the refusal for an error of CloudKit, or the error itself.
+    private func refusal(
+      for error: any Error, item: CKRecord.ID? = nil
+    ) -> any Error {
+      let error = itemError(error, item)
+      guard let error = error as? CKError else { return error }
+      switch error.code {
+      case .zoneNotFound, .userDeletedZone:
+        listing = Listing()
+        return SyncRefusal.gone
+      case .notAuthenticated: return SyncRefusal.wrongScope
+      case .permissionFailure: return SyncRefusal.denied
+      case .quotaExceeded: return SyncRefusal.full
+      case .serviceUnavailable, .requestRateLimited, .zoneBusy, .networkFailure,
+        .networkUnavailable:
+        if Task.isCancelled { return CancellationError() }
+        // The wait of a peer is at most a day.
+        let seconds = min(error.retryAfterSeconds ?? 0, 86_400)
+        return SyncRefusal.busy(seconds: Int(seconds.rounded(.up)))
+      default: return error
+      }
+    }
+  }
+#endif
