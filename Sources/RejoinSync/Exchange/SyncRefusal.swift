@@ -16,13 +16,13 @@ import RejoinStore
 public enum SyncRefusal: Error, Hashable, Sendable {
   /// The user has no right to read the scope, or to write the part.
   case denied
-  /// The scope was erased, and its name cannot be used again.
+  /// The scope was erased, and its name cannot be used again, or its zone was deleted.
   case gone
-  /// The peer does not answer for the scope.
+  /// The peer does not answer for the scope, or the account is another one.
   case wrongScope
   /// The part has more records or a larger record than the peer accepts.
   case tooLarge
-  /// The scope has as many devices as the peer accepts.
+  /// The scope has as many devices as the peer accepts, or the storage is full.
   case full
   /// One side has a newer version of the library.
   case unsupportedFormat
@@ -39,16 +39,17 @@ extension SyncRefusal: CustomStringConvertible {
     case .denied:
       "The peer denied access to the scope. Check the rights of the user."
     case .gone:
-      "The scope was erased. Delete it here with `deleteScope()`, or keep it "
-        + "without syncing."
+      "The scope was erased, or its zone in iCloud was deleted. Delete it here with "
+        + "`deleteScope()`, keep it without syncing, or let `resume` create the zone."
     case .wrongScope:
       "The peer does not answer for the scope. Compare the names of the scopes, "
-        + "which must have equal bytes."
+        + "which must have equal bytes, and the account with that of the first pass."
     case .tooLarge:
       "The part is too large for the peer. Make the record smaller, or raise the "
         + "limits of the hub."
     case .full:
-      "The scope has too many devices. Raise `devicesPerScope` of the hub."
+      "The scope has too many devices, or the storage is full. Raise "
+        + "`devicesPerScope` of the hub, or free space."
     case .unsupportedFormat:
       "The other side has another version of the format. Update the app."
     case .damaged:

@@ -224,6 +224,16 @@ extension StandInServer {
     }
   }
 
+  /// Returns what the server has of a record.
+  public func content(
+    of record: String, in zone: String, of user: String
+  ) -> Content {
+    set { state in
+      let place = Place(owner: user, zone: zone)
+      return state.zones[place]?.records[record]?.content ?? Content()
+    }
+  }
+
   /// Deletes a record.
   public func delete(_ record: String, in zone: String, of user: String) {
     set { $0.zones[Place(owner: user, zone: zone)]?.delete(record) }

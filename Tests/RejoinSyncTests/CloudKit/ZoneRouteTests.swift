@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CloudKit
+import CloudKitObjects
+import Foundation
+import RejoinStore
+import Testing
+
+@testable import Rejoin
+@testable import RejoinSync
+
+/// Engines that meet in a zone.
+@Suite class ZoneRouteTests: ZoneSuite {
+  @Test func savesTravelThroughZone() async throws {
+    let (phone, tablet) = (try await device(), try await device())
+    try await phone.write("Milk")
+    #expect(server.zones(of: "anna").isEmpty)
+    let sent = try await phone.sync()
+    #expect(sent.isUploaded && sent.isSynced && sent.error == nil)
+    #expect(server.zones(of: "anna") == ["list"])
+    let received = try await tablet.sync()
+    #expect(received.isUploaded && received.isSynced)
+    #expect(await tablet.titles == ["Milk"])
+  }
+
+  // MARK: Zones that are deleted
+
+  enum Deletion: CaseIterable { case byApp, inSettings }
+
+  @Test("A deleted zone is created again by `resume` only", arguments: Deletion.allCases)
+  func zoneIsDeleted(_ how: Deletion) async throws {
+    let phone = try await device(at: "phone")
+    let tablet = try await device()
+    for device in [phone, tablet] {
+      try await device.write("Milk")
+      try await device.sync()
+    }
+    server.deleteZone("list", of: "anna", inSettings: how == .inSettings)
+    for device in [phone, tablet] {
+      let status = try await device.sync()
+      #expect(status.state == .needsDecision)
+      #expect(status.error as? SyncRefusal == .gone)
+      #expect(await device.titles == ["Milk"])
+    }
+    #expect(server.zones(of: "anna").isEmpty)
+
+    // The next launch remembers it, and local records stay.
+    let again = try await device(at: "phone")
+    try await again.write("Bread", to: "2")
+    var status = try await again.sync()
+    #expect(status.error as? SyncRefusal == .gone && status.state == .needsDecision)
+    #expect(server.zones(of: "anna").isEmpty)
+    #expect(await again.titles == ["Milk", "Bread"])
+
+    await again.engine.resume("icloud")
+    status = try await again.sync()
+    #expect(status.isUploaded && status.error == nil)
+    #expect(server.zones(of: "anna") == ["list"])
+    await tablet.engine.resume("icloud")
+    status = try await tablet.sync()
+    #expect(status.isSynced)
+    #expect(await tablet.titles == ["Milk", "Bread"])
+  }
+
+  @Test func zoneDisappearsDuringPass() async throws {
+    let phone = try await device()
+    try await phone.sync()
+    try await phone.write("Milk")
+    let server = server
+    server.set { state in
+      state.fail = { call, _ in
+        if call == .save { server.deleteZone("list", of: "anna") }
+      }
+    }
+    let status = try await phone.sync()
+    #expect(status.error as? SyncRefusal == .gone && !status.isUploaded)
+    await phone.engine.resume("icloud")
+    repair()
+    #expect(try await phone.sync().isUploaded)
+  }
+
+  @Test func creationFailsAtFirstContact() async throws {
+    let phone = try await device()
+    try await phone.write("Milk")
+    fail(.saveZone, .networkFailure)
+    #expect(try await phone.sync().error as? SyncRefusal == .busy(seconds: 0))
+    repair()
+    #expect(try await phone.sync().isUploaded)
+  }
+
+  @Test func resumptionOutlivesFailures() async throws {
+    let phone = try await device()
+    try await phone.write("Milk")
+    try await phone.sync()
+    server.deleteZone("list", of: "anna")
+    try await phone.sync()
+    await phone.engine.resume("icloud")
+    fail(.saveZone, .networkFailure)
+    try await phone.sync()
+    repair()
+    #expect(try await phone.sync().isUploaded)
+    // It allows one creation.
+    server.deleteZone("list", of: "anna")
+    #expect(try await phone.sync().error as? SyncRefusal == .gone)
+  }
+
+  /// The server can take a token of the zone that was deleted.
+  @Test(arguments: [false, true]) func otherDeviceCreatedZone(accepts: Bool) async throws {
+    server.set { $0.openQuestions.acceptsOldTokens = accepts }
+    let (phone, tablet) = (try await device(), try await device())
+    for (i, device) in [phone, tablet].enumerated() {
+      try await device.write("\(i)", to: "\(i)")
+      try await device.sync()
+    }
+    try await phone.sync()
+    server.deleteZone("list", of: "anna")
+    try await tablet.sync()
+    await tablet.engine.resume("icloud")
+    try await tablet.sync()
+    // The phone did not call meanwhile, and stores its own saves again within a day.
+    for _ in 0..<2 {
+      clock.advance(by: 90_000_000)
+      try await phone.write("\(clock.now)", to: "0")
+      try await phone.sync()
+    }
+    let new = try await device()
+    try await new.sync()
+    #expect(await new.titles.count == 2)
+  }
+
+  // MARK: Accounts
+
+  @Test func otherAccountGetsNothing() async throws {
+    let phone = try await device()
+    try await phone.write("Milk")
+    try await phone.sync()
+    for user in ["bea", nil] {
+      server.signIn(user, on: phone.container)
+      try await phone.write("secret")
+      let calls = try await calls {
+        let status = try await phone.sync()
+        #expect(status.error as? SyncRefusal == .wrongScope)
+        #expect(status.state == .needsDecision)
+      }
+      // The second time, the route waits for the app.
+      #expect(calls == (user == nil ? [] : [.account]))
+      #expect(server.zones(of: "bea").isEmpty)
+      // The records stay with the first account.
+      await phone.engine.resume("icloud")
+      let resumed = try await phone.sync()
+      #expect(resumed.error as? SyncRefusal == .wrongScope)
+    }
+    server.signIn("anna", on: phone.container)
+    await phone.engine.resume("icloud")
+    #expect(try await phone.sync().isUploaded)
+    #expect(await phone.titles == ["secret"])
+    #expect(server.zones(of: "bea").isEmpty)
+  }
+
+  @Test func nobodyIsSignedIn() async throws {
+    let phone = try await device(of: nil)
+    try await phone.write("Milk")
+    let status = try await phone.sync()
+    #expect(status.error as? SyncRefusal == .wrongScope)
+    server.signIn("anna", on: phone.container)
+    await phone.engine.resume("icloud")
+    #expect(try await phone.sync().isUploaded)
+  }
+
+  @Test func accountIsRememberedByTheNextLaunch() async throws {
+    let phone = try await device(at: "phone")
+    try await phone.write("Milk")
+    try await phone.sync()
+    let again = try await device(of: "bea", at: "phone")
+    #expect(try await again.sync().error as? SyncRefusal == .wrongScope)
+    #expect(server.zones(of: "bea").isEmpty)
+  }
+
+  // MARK: Refusals
+
+  @Test func fullAccountStillDownloads() async throws {
+    let (phone, tablet) = (try await device(), try await device())
+    try await phone.write("Milk")
+    try await phone.sync()
+    server.set { $0.quota = 0 }
+    try await tablet.write("Bread", to: "2")
+    let status = try await tablet.sync()
+    #expect(status.uploadRefusal == .full && status.error == nil)
+    #expect(status.unsentSaves == 1)
+    #expect(await tablet.titles == ["Milk", "Bread"])
+    server.set { $0.quota = nil }
+    await tablet.engine.resume("icloud")
+    #expect(try await tablet.sync().isUploaded)
+  }
+
+  @Test func fileThatTheServerRefusesEndsTheUpload() async throws {
+    let phone = try await device()
+    server.set { $0.openQuestions.assetsPerRecord = (1, .invalidArguments) }
+    let text = String(repeating: "x", count: 12 << 20)
+    try await phone.store.save { transaction in
+      for i in 0..<3 { transaction[ZoneNote.self, "\(i)"].title = text }
+    }
+    let status = try await phone.sync()
+    #expect(status.uploadRefusal == .tooLarge && status.error == nil)
+    #expect(!status.isUploaded)
+  }
+
+  // MARK: Sharing
+
+  @Test func ownerWriterAndReader() async throws {
+    let owner = try await device()
+    try await owner.write("Milk")
+    try await owner.sync()
+    server.share("list", of: "anna", with: "bea", .readWrite)
+    server.share("list", of: "anna", with: "cem", .readOnly)
+    let writer = try await device(of: "bea", owner: "anna")
+    let reader = try await device(of: "cem", owner: "anna")
+    try await writer.write("Bread", to: "2")
+    #expect(try await writer.sync().isUploaded)
+    try await reader.write("Salt", to: "3")
+    var status = try await reader.sync()
+    #expect(status.uploadRefusal == .denied && status.error == nil)
+    #expect(status.unsentSaves == 1)
+    #expect(await reader.titles == ["Milk", "Bread", "Salt"])
+
+    // The download continues.
+    try await owner.write("Tea", to: "4")
+    try await owner.sync()
+    try await reader.sync()
+    try await writer.sync()
+    #expect(await reader.titles == ["Milk", "Bread", "Salt", "Tea"])
+    for device in [owner, writer] {
+      try await device.sync()
+      #expect(await device.titles == ["Milk", "Bread", "Tea"])
+    }
+
+    // A reader who becomes a writer uploads the edits.
+    server.share("list", of: "anna", with: "cem", .readWrite)
+    await reader.engine.resume("icloud")
+    status = try await reader.sync()
+    #expect(status.isUploaded)
+    try await owner.sync()
+    #expect(await owner.titles.contains("Salt"))
+  }
+
+  @Test func ownerStopsSharing() async throws {
+    let owner = try await device()
+    try await owner.write("Milk")
+    try await owner.sync()
+    server.share("list", of: "anna", with: "bea", .readWrite)
+    let writer = try await device(of: "bea", owner: "anna")
+    try await writer.sync()
+    server.share("list", of: "anna", with: "bea", .none)
+    try await writer.write("Bread", to: "2")
+    for _ in 0..<2 {
+      let calls = try await calls {
+        let status = try await writer.sync()
+        #expect(status.error as? SyncRefusal == .gone)
+        #expect(status.state == .needsDecision)
+      }
+      #expect(!calls.contains(.saveZone))
+      await writer.engine.resume("icloud")
+    }
+    #expect(await writer.titles == ["Milk", "Bread"])
+    #expect(server.zones(of: "bea").isEmpty)
+  }
+
+  @Test func zoneInSharedDatabaseIsNeverCreated() async throws {
+    let writer = try await device(of: "bea", owner: "anna")
+    var status: SyncStatus?
+    let calls = try await calls { status = try await writer.sync() }
+    #expect(status?.error as? SyncRefusal == .gone)
+    #expect(calls == [.account, .changes])
+  }
+
+  // MARK: Figures
+
+  @Test func idlePassAsksForAccountAndChanges() async throws {
+    let devices = [try await device(), try await device(), try await device()]
+    for round in 0..<3 {
+      for (i, device) in devices.enumerated() {
+        try await device.write("\(round)", to: "\(i)")
+        try await device.sync()
+      }
+    }
+    for device in devices { try await device.sync() }
+    for device in devices { try await device.sync() }
+    let staged = server.set(\.stagedCount)
+    for device in devices {
+      let idle = try await calls { try await device.sync() }
+      #expect(idle == [.account, .changes])
+    }
+    #expect(server.set(\.stagedCount) == staged)
+  }
+
+  @Test func saveNeedsTwoCallsUntilItIsThere() async throws {
+    let phone = try await device()
+    try await phone.sync()
+    try await phone.write("Milk")
+    try await phone.sync()
+    try await phone.write("Bread", to: "2")
+    let calls = try await calls { try await phone.sync() }
+    // The last one deletes what the new object contains.
+    #expect(calls == [.account, .changes, .save, .delete])
+  }
+
+  @Test func savesAreFewRecordsAtTheEnd() async throws {
+    let phone = try await device()
+    for i in 0..<1_000 {
+      try await phone.write("\(i)", to: "\(i)")
+      try await phone.sync()
+    }
+    #expect(records.count <= 12, "\(records.count)")
+  }
+
+  @Test func newDeviceAsksForEachObjectOnce() async throws {
+    let storage = try await storage()
+    for i in 0..<100 {
+      let replica = Replica(
+        device: DeviceID(UInt64(i + 1)), schema: [ZoneNote.self],
+        wallClock: WallClock { 1 }, makeDeviceID: { DeviceID(0) })
+      try replica.save { transaction in
+        for j in 0..<100 { transaction[ZoneNote.self, "\(i)-\(j)"].title = "\(j)" }
+      }
+      let part = try #require(replica.delta(ofSavesBy: replica.device, after: 0))
+      var message = SyncMessage(.object, scope: "s")
+      (message.device, message.part) = (replica.device, part)
+      let interval = try #require(part.intervals[replica.device])
+      let name = ObjectName(replica.device, .saves(interval), nonce: UInt64(i))
+      try await storage.put("\(name)", message.encoded())
+    }
+    let new = try await device()
+    var status: SyncStatus?
+    let calls = try await calls { status = try await new.sync() }
+    #expect(status?.isSynced == true)
+    #expect(await new.titles.count == 10_000)
+    #expect(calls.count <= 110, "\(calls.count)")
+  }
+}
