@@ -91,12 +91,19 @@
     /// 400.
     private static let groupSize = 200
 
+    /// The number of lists until one starts from nothing.
+    ///
+    /// No page of Apple tells that a zone that was created again refuses the token of the
+    /// former one. Its names would cover saves that are not there.
+    private static let listsPerToken = 100
+
     /// The objects of the zone up to a token.
     private struct Listing {
       var sizes: [String: Int] = [:]
       /// The names that were deleted, which are not used again.
       var deleted: Set<String> = []
       var token: CKServerChangeToken?
+      var listCount = 0
     }
 
     private let id: CKRecordZone.ID
@@ -133,16 +140,17 @@
   // Listing.
   extension Zone {
     func list() async throws -> [(name: String, byteCount: Int)] {
-      while true {
-        do {
-          while try await addPage() {}
-          return listing.sizes.map { ($0.key, $0.value) }
-        } catch let error as CKError
-          where error.code == .changeTokenExpired && listing.token != nil
+      if listing.listCount >= Self.listsPerToken { listing = Listing() }
+      do {
+        do { while try await addPage() {} } catch let error as CKError
+          where error.code == .changeTokenExpired
         {
           listing = Listing()
-        } catch { throw refusal(for: error) }
-      }
+          while try await addPage() {}
+        }
+      } catch { throw refusal(for: error) }
+      listing.listCount += 1
+      return listing.sizes.map { ($0.key, $0.value) }
     }
 
     /// Adds the next changes, and returns whether more follow.
@@ -155,7 +163,8 @@
         let name = record.recordName
         if next.deleted.contains(name) { continue }
         switch result {
-        case .success(let change) where change.record.recordType == Self.recordType:
+        case .success(let change)
+        where change.record.recordType == Self.recordType:
           let size = change.record[Self.sizeKey] as? Int
           next.sizes[name] = max(size ?? 0, 0)
         case .success: break
@@ -235,35 +244,48 @@
       }
       let folder = FileManager.default.temporaryDirectory.appending(
         path: "rejoin-\(UUID())")
-      try FileManager.default.createDirectory(
-        at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }
+      let files: [URL]
+      do { files = try Self.write(bytes, to: folder) } catch {
+        throw ObjectStorageError.failed(
+          "The object could not be written to \(folder.path) (\(error))")
+      }
       let id = recordID(name)
       let record = CKRecord(recordType: Self.recordType, recordID: id)
       record[Self.sizeKey] = bytes.count
-      var count = 0
-      for (key, start) in zip(
-        Self.assetKeys, stride(from: 0, to: bytes.count, by: Self.assetSize))
-      {
-        let file = folder.appending(path: key)
-        try Data(bytes[start...].prefix(Self.assetSize)).write(to: file)
+      for (key, file) in zip(Self.assetKeys, files) {
         record[key] = CKAsset(fileURL: file)
-        count += 1
       }
       do {
         let results = try await database.modifyRecords(
           saving: [record], deleting: [], atomically: false)
-        _ = try results.saveResults[id]?.get()
+        guard let result = results.saveResults[id] else {
+          throw ObjectStorageError.failed("iCloud did not answer for \(name)")
+        }
+        _ = try result.get()
       } catch {
         switch code(of: error, item: id) {
         // A lost answer had told that the record is there.
         case .serverRecordChanged: return
         case .limitExceeded: throw SyncRefusal.tooLarge
         // No page of Apple tells how many assets a record can have.
-        case .invalidArguments where count > 1, .serverRejectedRequest where count > 1:
+        case .invalidArguments where files.count > 1,
+          .serverRejectedRequest where files.count > 1:
           throw SyncRefusal.tooLarge
         default: throw refusal(for: error, item: id)
         }
+      }
+    }
+
+    /// Writes bytes to files, each of which becomes an asset.
+    private static func write(_ bytes: [UInt8], to folder: URL) throws -> [URL]
+    {
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true)
+      return try stride(from: 0, to: bytes.count, by: assetSize).map { start in
+        let file = folder.appending(path: "\(start)")
+        try Data(bytes[start...].prefix(assetSize)).write(to: file)
+        return file
       }
     }
 
@@ -286,7 +308,8 @@
           where error.code == .limitExceeded || error.code == .partialFailure
         {
           guard group.count == 1, let name = group.first else {
-            let middle = group.index(group.startIndex, offsetBy: group.count / 2)
+            let middle = group.index(
+              group.startIndex, offsetBy: group.count / 2)
             groups += [group[..<middle], group[middle...]]
             continue
           }
@@ -316,7 +339,8 @@
     private func itemError(
       _ error: any Error, _ item: CKRecord.ID?
     ) -> any Error {
-      guard let error = error as? CKError, error.code == .partialFailure, let item
+      guard let error = error as? CKError, error.code == .partialFailure,
+        let item
       else { return error }
       return error.partialErrorsByItemID?[item] ?? error
     }

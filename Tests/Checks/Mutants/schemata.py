@@ -40,8 +40,9 @@ def schemata(numbered, selector):
                    if mutant.path == path}
         sources[path], owners[path] = mixed(path, mutants)
         module, folder = path.split("/")[1:3]
-        # A target of its own, where Core Data does not exist.
-        target = f"{module}/CoreData" if folder == "CoreData" else module
+        # Targets of their own, where the framework does not exist.
+        target = (f"{module}/{folder}" if folder in ("CloudKit", "CoreData")
+                  else module)
         sources[f"Sources/{target}/_Mutant.swift"] = SELECTOR % selector
     return sources, owners
 

@@ -24,6 +24,7 @@ private struct EncryptedStorage: ObjectStorage {
   func delete(_ names: [String]) async throws {
     try await base.delete(names)
   }
+  func create() async throws { try await base.create() }
   func identity() async throws -> String? { try await base.identity() }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CloudKit
+@testable import CloudKit
 import CloudKitObjects
 import Foundation
 import Rejoin
@@ -44,7 +44,8 @@ import Testing
 
   // MARK: The table of errors
 
-  @Test("`changeTokenExpired`: list again from nothing", arguments: [false, true])
+  @Test(
+    "`changeTokenExpired`: list again from nothing", arguments: [false, true])
   func tokenExpires(inTheMiddle: Bool) async throws {
     let (one, other) = (try await storage(), try await storage())
     for i in 0..<450 { try await one.put(Self.name(i), [1]) }
@@ -54,7 +55,9 @@ import Testing
       let server = server
       server.set { state in
         state.failAfter = { call, _ in
-          guard server.set({ $0.calls.count { $0 == .changes } }) == 2 else { return }
+          guard server.set({ $0.calls.count { $0 == .changes } }) == 2 else {
+            return
+          }
           server.expireTokens()
         }
       }
@@ -73,10 +76,14 @@ import Testing
     let server = server
     server.set { state in
       state.fail = { call, _ in
-        if server.set({ $0.calls.count }) == 2 { throw CKError(.networkFailure) }
+        if server.set({ $0.calls.count }) == 2 {
+          throw CKError(.networkFailure)
+        }
       }
     }
-    await #expect(throws: SyncRefusal.busy(seconds: 0)) { _ = try await other.list() }
+    await #expect(throws: SyncRefusal.busy(seconds: 0)) {
+      _ = try await other.list()
+    }
     repair()
     // The first page is not asked for again.
     var count = 0
@@ -98,7 +105,9 @@ import Testing
       (.networkFailure, .busy(seconds: 3)),
       (.networkUnavailable, .busy(seconds: 3)),
     ])
-  func errorsAreRefusals(_ code: CKError.Code, _ refusal: SyncRefusal) async throws {
+  func errorsAreRefusals(_ code: CKError.Code, _ refusal: SyncRefusal)
+    async throws
+  {
     let storage = try await storage()
     let name = Self.name()
     try await storage.put(name, [1])
@@ -156,7 +165,8 @@ import Testing
     }
   }
 
-  @Test("`partialFailure` of a `delete`: halve the group, then the item's error")
+  @Test(
+    "`partialFailure` of a `delete`: halve the group, then the item's error")
   func deletionsFailInPart() async throws {
     let storage = try await storage()
     for i in 0..<10 { try await storage.put(Self.name(i), [1]) }
@@ -215,9 +225,15 @@ import Testing
     server.deleteZone("list", of: "anna", inSettings: code == .userDeletedZone)
     for byItem in [false, true] {
       server.set { $0.openQuestions.reportsZoneByItem = byItem }
-      await #expect(throws: SyncRefusal.gone) { _ = try await storage.get(Self.name()) }
-      await #expect(throws: SyncRefusal.gone) { try await storage.put(Self.name(2), [1]) }
-      await #expect(throws: SyncRefusal.gone) { try await storage.delete([Self.name()]) }
+      await #expect(throws: SyncRefusal.gone) {
+        _ = try await storage.get(Self.name())
+      }
+      await #expect(throws: SyncRefusal.gone) {
+        try await storage.put(Self.name(2), [1])
+      }
+      await #expect(throws: SyncRefusal.gone) {
+        try await storage.delete([Self.name()])
+      }
       await #expect(throws: SyncRefusal.gone) { _ = try await storage.list() }
     }
   }
@@ -290,7 +306,9 @@ import Testing
 
   @Test(
     "A record that is not complete has no bytes",
-    arguments: ["no size", "negative", "no asset", "gap", "empty", "short", "long"])
+    arguments: [
+      "no size", "negative", "no asset", "gap", "empty", "short", "long",
+    ])
   func incompleteRecords(_ fault: String) async throws {
     let storage = try await storage()
     try await storage.put(Self.name(), Array(Self.large.prefix(32 << 20 + 9)))
@@ -321,6 +339,17 @@ import Testing
     #expect(try await storage.get(Self.name()) == [])
   }
 
+  @Test func tokenThatAlwaysExpiresEndsTheCall() async throws {
+    let (one, other) = (try await storage(), try await storage())
+    for i in 0..<450 { try await one.put(Self.name(i), [1]) }
+    server.set { $0.faults.expiredTokens = 100 }
+    await #expect {
+      _ = try await other.list()
+    } throws: { ($0 as? CKError)?.code == .changeTokenExpired }
+    server.set { $0.faults.expiredTokens = 0 }
+    #expect(try await other.list().count == 450)
+  }
+
   @Test func stagedFileIsNotThere() async throws {
     let storage = try await storage()
     try await storage.put(Self.name(), [1])
@@ -345,22 +374,26 @@ import Testing
     #expect(try await other.list().isEmpty)
   }
 
-  @Test(arguments: [false, true]) func deletionsCanBeListedFirst(old: Bool) async throws {
+  @Test(arguments: [false, true], [false, true])
+  func deletionsCanBeListedFirst(old: Bool, repeats: Bool) async throws {
     let (one, other) = (try await storage(), try await storage())
     server.set {
       $0.openQuestions.listsDeletionsFirst = true
       $0.openQuestions.listsOldDeletions = old
+      $0.openQuestions.repeatsDeletedRecords = repeats
       $0.pageLimit = 3
     }
     for i in 0..<10 { try await one.put(Self.name(i), [1]) }
     try await one.delete([Self.name(3), Self.name(9)])
     #expect(Set(try await other.list().map(\.name)).count == 8)
-    try await one.put(Self.name(11), [1])
-    try await one.delete([Self.name(4)])
-    #expect(Set(try await other.list().map(\.name)).count == 8)
+    for i in 10..<20 { try await one.put(Self.name(i), [1]) }
+    try await one.delete([Self.name(4), Self.name(15)])
+    #expect(Set(try await other.list().map(\.name)).count == 16)
   }
 
-  @Test("A zone that was created again can take an old token", arguments: [false, true])
+  @Test(
+    "A zone that was created again can take an old token",
+    arguments: [false, true])
   func zoneIsCreatedAgain(accepts: Bool) async throws {
     let (one, other) = (try await storage(), try await storage())
     server.set { $0.openQuestions.acceptsOldTokens = accepts }
@@ -371,6 +404,23 @@ import Testing
     // The first call to a record of the old zone shows it.
     #expect(try await other.list().isEmpty != accepts)
     #expect(try await other.get(Self.name()) == nil)
+    #expect(try await other.list().isEmpty)
+  }
+
+  /// The names of a former zone do not stay forever.
+  @Test func everyHundredthListStartsFromNothing() async throws {
+    let (one, other) = (try await storage(), try await storage())
+    server.set {
+      $0.openQuestions.acceptsOldTokens = true
+      $0.openQuestions.deletesMissingRecords = true
+    }
+    try await one.put(Self.name(), [1])
+    _ = try await other.list()
+    server.deleteZone("list", of: "anna")
+    try await one.create()
+    for _ in 1..<100 {
+      #expect(try await other.list().count == 1)
+    }
     #expect(try await other.list().isEmpty)
   }
 

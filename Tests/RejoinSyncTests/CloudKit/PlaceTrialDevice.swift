@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CloudKit
+@testable import CloudKit
 import CloudKitObjects
 import Rejoin
 import RejoinStore
@@ -45,7 +45,8 @@ final class PlaceTrialDevice {
   ) -> CloudKitStorage {
     CloudKitStorage(
       CKRecordZone.ID(
-        zoneName: "list", ownerName: isShared ? "anna" : CKCurrentUserDefaultName),
+        zoneName: "list",
+        ownerName: isShared ? "anna" : CKCurrentUserDefaultName),
       of: container, isShared: isShared)
   }
 

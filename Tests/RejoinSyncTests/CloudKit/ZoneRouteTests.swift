@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CloudKit
+@testable import CloudKit
 import CloudKitObjects
 import Foundation
 import RejoinStore
@@ -27,7 +27,9 @@ import Testing
 
   enum Deletion: CaseIterable { case byApp, inSettings }
 
-  @Test("A deleted zone is created again by `resume` only", arguments: Deletion.allCases)
+  @Test(
+    "A deleted zone is created again by `resume` only",
+    arguments: Deletion.allCases)
   func zoneIsDeleted(_ how: Deletion) async throws {
     let phone = try await device(at: "phone")
     let tablet = try await device()
@@ -48,7 +50,8 @@ import Testing
     let again = try await device(at: "phone")
     try await again.write("Bread", to: "2")
     var status = try await again.sync()
-    #expect(status.error as? SyncRefusal == .gone && status.state == .needsDecision)
+    #expect(
+      status.error as? SyncRefusal == .gone && status.state == .needsDecision)
     #expect(server.zones(of: "anna").isEmpty)
     #expect(await again.titles == ["Milk", "Bread"])
 
@@ -105,7 +108,9 @@ import Testing
   }
 
   /// The server can take a token of the zone that was deleted.
-  @Test(arguments: [false, true]) func otherDeviceCreatedZone(accepts: Bool) async throws {
+  @Test(arguments: [false, true]) func otherDeviceCreatedZone(accepts: Bool)
+    async throws
+  {
     server.set { $0.openQuestions.acceptsOldTokens = accepts }
     let (phone, tablet) = (try await device(), try await device())
     for (i, device) in [phone, tablet].enumerated() {
@@ -320,9 +325,12 @@ import Testing
         device: DeviceID(UInt64(i + 1)), schema: [ZoneNote.self],
         wallClock: WallClock { 1 }, makeDeviceID: { DeviceID(0) })
       try replica.save { transaction in
-        for j in 0..<100 { transaction[ZoneNote.self, "\(i)-\(j)"].title = "\(j)" }
+        for j in 0..<100 {
+          transaction[ZoneNote.self, "\(i)-\(j)"].title = "\(j)"
+        }
       }
-      let part = try #require(replica.delta(ofSavesBy: replica.device, after: 0))
+      let part = try #require(
+        replica.delta(ofSavesBy: replica.device, after: 0))
       var message = SyncMessage(.object, scope: "s")
       (message.device, message.part) = (replica.device, part)
       let interval = try #require(part.intervals[replica.device])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CloudKit
+@testable import CloudKit
 import CloudKitObjects
 import Foundation
 import Rejoin
@@ -40,7 +40,8 @@ class ZoneSuite {
     let engine: SyncEngine
 
     init(
-      _ container: CKContainer, _ storage: CloudKitStorage, _ store: ReplicaStore,
+      _ container: CKContainer, _ storage: CloudKitStorage,
+      _ store: ReplicaStore,
       _ time: SyncTime
     ) {
       (self.container, self.storage, self.store) = (container, storage, store)
@@ -59,7 +60,9 @@ class ZoneSuite {
     }
 
     var titles: [String?] {
-      get async { await store.read { $0.records(of: ZoneNote.self).map(\.title) } }
+      get async {
+        await store.read { $0.records(of: ZoneNote.self).map(\.title) }
+      }
     }
   }
 
@@ -78,11 +81,14 @@ class ZoneSuite {
   ) async throws -> Device {
     let container = server.device(of: user)
     return Device(
-      container, storage(container, owner: owner), try await store(path), clock.time)
+      container, storage(container, owner: owner), try await store(path),
+      clock.time)
   }
 
   /// Returns the storage of a device whose zone belongs to its user or to an owner.
-  func storage(_ container: CKContainer, owner: String? = nil) -> CloudKitStorage {
+  func storage(_ container: CKContainer, owner: String? = nil)
+    -> CloudKitStorage
+  {
     guard let owner else { return CloudKitStorage(Self.zone, of: container) }
     let zone = CKRecordZone.ID(zoneName: "list", ownerName: owner)
     return CloudKitStorage(zone, of: container, isShared: true)
@@ -112,7 +118,8 @@ class ZoneSuite {
 
   /// Fails each call of a kind, also without an effect.
   func fail(
-    _ call: StandInServer.Call, _ code: CKError.Code, after seconds: Double? = nil
+    _ call: StandInServer.Call, _ code: CKError.Code,
+    after seconds: Double? = nil
   ) {
     server.set {
       $0.fail = { kind, _ in

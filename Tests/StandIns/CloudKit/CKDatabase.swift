@@ -59,7 +59,7 @@ public final class CKDatabase: NSObject, Sendable {
   /// Returns what changed in a zone since a token.
   public func recordZoneChanges(
     inZoneWith zoneID: CKRecordZone.ID,
-    since changeToken: CKServerChangeToken? = nil,
+    since changeToken: CKServerChangeToken?,
     desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil
   ) async throws -> (
     modificationResultsByID: [CKRecord.ID: Result<
@@ -99,7 +99,8 @@ public final class CKDatabase: NSObject, Sendable {
     let kind: StandInServer.Call = recordsToSave.isEmpty ? .delete : .save
     return try await server.call(kind, on: device) { server in
       try server.modify(
-        recordsToSave, recordIDsToDelete, databaseScope, self.device, savePolicy,
+        recordsToSave, recordIDsToDelete, databaseScope, self.device,
+        savePolicy,
         atomically: atomically)
     }
   }
@@ -133,7 +134,7 @@ public final class CKDatabase: NSObject, Sendable {
 }
 
 /// The operation that saves records.
-public enum CKModifyRecordsOperation {
+public final class CKModifyRecordsOperation: NSObject {
   public enum RecordSavePolicy: Int, Sendable {
     case ifServerRecordUnchanged
     case changedKeys

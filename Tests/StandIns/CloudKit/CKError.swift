@@ -31,7 +31,7 @@ public struct CKError: Error {
   public let retryAfterSeconds: Double?
   private let errors: [CKRecord.ID: CKError]?
 
-  public init(
+  init(
     _ code: Code, retryAfterSeconds: Double? = nil,
     partialErrors: [CKRecord.ID: CKError]? = nil
   ) {

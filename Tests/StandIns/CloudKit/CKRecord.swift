@@ -75,10 +75,12 @@ public final class CKServerChangeToken: NSObject, Sendable {
   let creation: Int
   let position: Int
   let generation: Int
+  /// The position up to which deletions were listed before their turn.
+  let listedDeletions: Int
 
-  init(creation: Int, position: Int, generation: Int) {
+  init(creation: Int, position: Int, generation: Int, listedDeletions: Int) {
     (self.creation, self.position) = (creation, position)
-    self.generation = generation
+    (self.generation, self.listedDeletions) = (generation, listedDeletions)
   }
 }
 

@@ -28,7 +28,9 @@ public final class StandInServer: Sendable {
     /// Whether a call with one item throws the error of the item itself.
     public var throwsErrorOfItem = false
     /// The number of assets that a record can have, and the error beyond it.
-    public var assetsPerRecord = (count: Int.max, code: CKError.Code.limitExceeded)
+    public var assetsPerRecord = (
+      count: Int.max, code: CKError.Code.limitExceeded
+    )
 
     public init() {}
   }
@@ -292,7 +294,6 @@ extension StandInServer {
   func call<Value>(
     _ call: Call, on device: Device, _ body: (StandInServer) throws -> Value
   ) async throws -> Value {
-    await Task.yield()
     try enter(call, on: device)
     let value = try body(self)
     try leave(call, on: device)
@@ -314,7 +315,8 @@ extension StandInServer {
       let user = try server.user(of: device)
       let zone = metadata.zoneID
       if metadata.permission == .none { throw CKError(.permissionFailure) }
-      server.share(zone.zoneName, of: zone.ownerName, with: user, metadata.permission)
+      server.share(
+        zone.zoneName, of: zone.ownerName, with: user, metadata.permission)
       return CKShare(recordZoneID: zone)
     }
   }
@@ -413,18 +415,23 @@ extension StandInServer {
       }
       let page = order.prefix(size)
       var results:
-        [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, any Error>] =
+        [CKRecord.ID: Result<
+          CKDatabase.RecordZoneChange.Modification, any Error
+        >] =
           [:]
       var deletions: [CKDatabase.RecordZoneChange.Deletion] = []
-      // Each deletion of the rest.
+      // The deletions of the rest can come first. Their own page may repeat the records.
       let early = open.listsDeletionsFirst ? order.dropFirst(page.count) : []
       for (name, stored) in page + early.filter(\.value.isDeleted) {
         let record = CKRecord.ID(recordName: name, zoneID: id)
+        let isEarly = stored.position > page.last?.value.position ?? first
         if stored.isDeleted {
-          deletions.append(
-            CKDatabase.RecordZoneChange.Deletion(
-              recordID: record, recordType: stored.content.type))
-          if open.repeatsDeletedRecords {
+          if stored.position > token?.listedDeletions ?? 0 {
+            deletions.append(
+              CKDatabase.RecordZoneChange.Deletion(
+                recordID: record, recordType: stored.content.type))
+          }
+          if open.repeatsDeletedRecords, !isEarly {
             results[record] = .failure(CKError(.unknownItem))
           }
         } else if state.faults.happens(state.faults.failedRecords) {
@@ -436,10 +443,14 @@ extension StandInServer {
         }
       }
       let isLast = page.count == order.count
+      let listed = token?.listedDeletions ?? 0
+      let listsEarly =
+        open.listsDeletionsFirst && (token != nil || open.listsOldDeletions)
       let next = CKServerChangeToken(
         creation: creation,
         position: isLast ? zone.position : page.last?.value.position ?? first,
-        generation: state.tokenGeneration)
+        generation: state.tokenGeneration,
+        listedDeletions: listsEarly ? zone.position : listed)
       return (results, deletions, next, !isLast)
     }
   }
@@ -485,10 +496,12 @@ extension StandInServer {
   ) -> CKRecord {
     let record = CKRecord(recordType: stored.content.type, recordID: id)
     record.recordChangeTag = "\(stored.position)"
-    for (key, value) in stored.content.values where keys?.contains(key) ?? true {
+    for (key, value) in stored.content.values where keys?.contains(key) ?? true
+    {
       record.values[key] = value
     }
-    for (key, bytes) in stored.content.assets where keys?.contains(key) ?? true {
+    for (key, bytes) in stored.content.assets where keys?.contains(key) ?? true
+    {
       let file = folder.appending(path: "\(UUID())")
       state.stagedCount += 1
       if !state.faults.happens(state.faults.lostFiles) {
@@ -504,6 +517,13 @@ extension StandInServer {
 }
 
 // Writing.
+extension CKRecord {
+  /// The bytes without assets.
+  fileprivate var byteCount: Int {
+    values.values.reduce(0) { $0 + (($1 as? String)?.utf8.count ?? 8) }
+  }
+}
+
 extension StandInServer.Zone {
   fileprivate mutating func delete(_ name: String) {
     guard let stored = records[name], !stored.isDeleted else { return }
@@ -532,11 +552,15 @@ extension StandInServer {
     if records.count + deletions.count > set(\.itemLimit) {
       throw CKError(.limitExceeded)
     }
+    let size = records.reduce(0) { $0 + $1.byteCount }
+    if size > 2_000_000 { throw CKError(.limitExceeded) }
     let before = set(\.zones)
     var saved: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
     var deleted: [CKRecord.ID: Result<Void, any Error>] = [:]
     var errors: [CKRecord.ID: CKError] = [:]
-    func attempt(_ id: CKRecord.ID, _ body: () throws -> Void) throws -> (any Error)? {
+    func attempt(_ id: CKRecord.ID, _ body: () throws -> Void) throws -> (
+      any Error
+    )? {
       do { try body() } catch {
         try throwIfWhole(error)
         errors[id] = error as? CKError
@@ -600,12 +624,10 @@ extension StandInServer {
     }
     var values: [String: any CKRecordValueProtocol & Sendable] = [:]
     var assets: [String: Data] = [:]
-    var size = 0
     for (key, value) in record.values {
       switch value {
-      case let number as Int: (values[key], size) = (number, size + 8)
-      case let text as String:
-        (values[key], size) = (text, size + text.utf8.count)
+      case let number as Int: values[key] = number
+      case let text as String: values[key] = text
       case let asset as CKAsset:
         guard let file = asset.fileURL, let bytes = try? Data(contentsOf: file)
         else { throw CKError(.invalidArguments) }
@@ -614,7 +636,7 @@ extension StandInServer {
       default: throw CKError(.invalidArguments)
       }
     }
-    if size > 1_000_000 { throw CKError(.limitExceeded) }
+    if record.byteCount > 1_000_000 { throw CKError(.limitExceeded) }
     try set { state in
       if let schema = state.schema {
         let known = schema[record.recordType]
