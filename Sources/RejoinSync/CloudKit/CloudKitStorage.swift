@@ -8,8 +8,7 @@
     import RejoinSync
   #endif
 
-  /// A zone of iCloud in which the devices of a user, or of several, leave objects for
-  /// each other.
+  /// A storage that keeps objects in a zone of iCloud.
   ///
   ///     let zone = CKRecordZone.ID(zoneName: "list-17")
   ///     let storage = CloudKitStorage(zone, of: CKContainer.default())
@@ -17,33 +16,35 @@
   ///       SyncRoute("icloud", scope: "list-17", objects: storage)
   ///     ])
   ///
-  /// Give each scope a zone of its own, which the first pass of a device creates. An
+  /// Give each scope a zone of its own, which the first pass of a device creates. The
+  /// devices of one user meet in it, or those of several users if the zone is shared. An
   /// object is a record of the type `RejoinObject` with its size in the field `size`, and
   /// its bytes in at most eight assets, `bytes0` to `bytes7`. The article
   /// <doc:SyncingThroughCloudKit> has the schema to import.
   ///
-  /// Objects never change, so there are no conflicts, change tags or pending changes. A
-  /// pass that finds nothing new asks for the account and for the changes of the zone.
+  /// Objects never change, so an app handles no conflicts, change tags or pending changes.
+  /// A pass that finds nothing new asks for the account and for the changes of the zone.
   ///
   /// The errors of CloudKit become these refusals:
   ///
   /// | Refusal | Reason |
   /// |---|---|
   /// | ``SyncRefusal/gone`` | The zone was deleted, also by the user in Settings, or its owner stopped sharing it. ``SyncEngine/resume(_:)`` creates it again if it is private |
-  /// | ``SyncRefusal/wrongScope`` | Nobody is signed in, or another user than at the first pass |
+  /// | ``SyncRefusal/wrongScope`` | The device has no iCloud account, or another one than at the first pass |
   /// | ``SyncRefusal/denied`` | The user may only read the zone |
   /// | ``SyncRefusal/full`` | The owner's iCloud storage is full |
   /// | ``SyncRefusal/tooLarge`` | The server takes no record of this size |
   /// | ``SyncRefusal/busy(seconds:)`` | The network or the server asks to wait |
   ///
-  /// Any other error is that of CloudKit, and the engine tries again.
+  /// After any other error of CloudKit, or an ``ObjectStorageError``, the engine tries
+  /// again.
   public struct CloudKitStorage: ObjectStorage {
     private let zone: Zone
 
     /// Creates a storage, which contacts the server with its first call.
     ///
     /// - Parameters:
-    ///   - zone: The zone.
+    ///   - zone: The zone, which need not exist if it is private.
     ///   - container: The app's container.
     ///   - isShared: Whether another user owns the zone and shares it with this one. The
     ///     storage then never creates the zone.
@@ -85,16 +86,15 @@
     private static let sizeKey = "size"
     /// The keys of the assets, which production knows, and no others.
     private static let assetKeys = (0..<8).map { "bytes\($0)" }
-    /// The number of bytes in an asset, of which the server takes at most 50 MB.
+    /// The maximum size of an asset. The server's limit is 50 MB.
     private static let assetSize = 32 << 20
-    /// The number of records in a call that deletes, of which the server takes at most
-    /// 400.
+    /// The maximum number of records in a call. The server's limit is 400.
     private static let groupSize = 200
 
-    /// The number of lists until one starts from nothing.
+    /// The number of lists after which the token is dropped.
     ///
-    /// No page of Apple tells that a zone that was created again refuses the token of the
-    /// former one. Its names would cover saves that are not there.
+    /// Apple's pages do not state that a zone that was created again refuses the token of
+    /// the former one. The former names would cover saves that are not there.
     private static let listsPerToken = 100
 
     /// The objects of the zone up to a token.
@@ -206,18 +206,16 @@
 
     /// Reads the assets of a record, before the system deletes their files.
     ///
-    /// - Returns: The bytes, or none if the record is not complete.
+    /// - Returns: The bytes, or an empty array if the record is not complete.
     private static func bytes(of record: CKRecord) throws -> [UInt8] {
-      let assets = assetKeys.map { record[$0] as? CKAsset }
-      let present = assets.prefix { $0 != nil }.compactMap { $0 }
-      let size = record[sizeKey] as? Int
-      guard record.recordType == recordType, let size, size > 0,
-        size <= assetKeys.count * assetSize,
-        assets.dropFirst(present.count).allSatisfy({ $0 == nil })
+      guard record.recordType == recordType,
+        let size = record[sizeKey] as? Int, size > 0,
+        size <= assetKeys.count * assetSize
       else { return [] }
       var bytes: [UInt8] = []
       bytes.reserveCapacity(size)
-      for asset in present {
+      for key in assetKeys {
+        guard let asset = record[key] as? CKAsset else { break }
         guard let file = asset.fileURL else { throw noFile(of: record) }
         let count: Int
         do {
@@ -265,10 +263,10 @@
         _ = try result.get()
       } catch {
         switch code(of: error, item: id) {
-        // A lost answer had told that the record is there.
+        // An earlier attempt stored the record, and its answer was lost.
         case .serverRecordChanged: return
         case .limitExceeded: throw SyncRefusal.tooLarge
-        // No page of Apple tells how many assets a record can have.
+        // Apple's pages do not state how many assets a record can have.
         case .invalidArguments where files.count > 1,
           .serverRejectedRequest where files.count > 1:
           throw SyncRefusal.tooLarge

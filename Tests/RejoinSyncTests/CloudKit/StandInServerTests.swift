@@ -269,13 +269,22 @@ import Testing
     await expect(.changeTokenExpired) { _ = try await page(since: token) }
   }
 
+  @Test func deletionOfZoneHasReason() async throws {
+    let token = try await database.databaseChanges(since: nil).changeToken
+    server.deleteZone("list", of: "anna", .purged)
+    let page = try await database.databaseChanges(since: token)
+    #expect(page.deletions.map(\.reason) == [.purged])
+    #expect(page.deletions.map(\.zoneID) == [zone])
+  }
+
   // MARK: Sharing
 
   @Test func sharedZoneIsInSharedDatabase() async throws {
     try await save("a")
-    let share = CKShare(recordZoneID: zone)
-    share.publicPermission = .readOnly
-    try await database.save(share)
+    try await database.save(CKShare(recordZoneID: zone))
+    await expect(.serverRecordChanged) {
+      try await database.save(CKShare(recordZoneID: zone))
+    }
     let other = server.device(of: "bea")
     let shared = CKRecordZone.ID(zoneName: "list", ownerName: "anna")
     func names() async throws -> Set<String> {
@@ -284,7 +293,7 @@ import Testing
       return Set(page.modificationResultsByID.keys.map(\.recordName))
     }
     await expect(.zoneNotFound) { _ = try await names() }
-    try await other.accept(server.invitation(to: "list", of: "anna"))
+    try await other.accept(server.invitation(to: "list", of: "anna", .readOnly))
     #expect(try await names() == ["a"])
     let record = CKRecord(
       recordType: "Note",

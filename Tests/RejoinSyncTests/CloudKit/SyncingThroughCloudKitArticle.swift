@@ -42,8 +42,24 @@ import Testing
     _ zone: CKRecordZone.ID, in container: CKContainer
   ) async throws {
     let share = CKShare(recordZoneID: zone)
-    share.publicPermission = .readWrite
-    _ = try await container.privateCloudDatabase.save(share)
+    let saved = try await container.privateCloudDatabase.save(share)
+    #expect(saved.recordID.recordName == CKRecordNameZoneWideShare)
+  }
+
+  private var container: CKContainer { server.device(of: "anna") }
+
+  func deletion(
+    of zone: CKRecordZone.ID, since token: CKServerChangeToken?
+  ) async throws -> CKDatabase.DatabaseChange.Deletion.Reason? {
+    var (token, hasMore) = (token, true)
+    var reason: CKDatabase.DatabaseChange.Deletion.Reason?
+    while hasMore {
+      let page = try await container.privateCloudDatabase.databaseChanges(
+        since: token)
+      reason = page.deletions.last { $0.zoneID == zone }?.reason ?? reason
+      (token, hasMore) = (page.changeToken, page.moreComing)
+    }
+    return reason
   }
 
   /// Accepts a share, as the app of the other user does.
@@ -68,7 +84,7 @@ import Testing
         .first?
         .components(separatedBy: "```").first)
     let type = try #require(schema.firstMatch(of: /RECORD TYPE (\w+)/)?.1)
-    let keys = schema.matches(of: /(\w+) +(?:INT64|ASSET),/).map {
+    let keys = schema.matches(of: /\b(\w+) +(?:INT64|ASSET),/).map {
       String($0.1)
     }
     #expect(keys.count == 9)
@@ -107,6 +123,10 @@ import Testing
     await two.sync()
     #expect(await stores[1].read { $0[ZoneNote.self, "2"]?.title } == "Bread")
     for engine in [one, two, three] { await engine.stop() }
+
+    #expect(try await deletion(of: zone, since: nil) == nil)
+    server.deleteZone("list-17", of: "anna", .encryptedDataReset)
+    #expect(try await deletion(of: zone, since: nil) == .encryptedDataReset)
   }
 
   /// A large object uses all keys of the schema.

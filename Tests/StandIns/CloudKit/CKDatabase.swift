@@ -47,6 +47,24 @@ public final class CKDatabase: NSObject, Sendable {
     }
   }
 
+  /// The changes of a database.
+  public enum DatabaseChange {
+    /// A zone that was created or changed.
+    public struct Modification: Sendable {
+      public let zoneID: CKRecordZone.ID
+    }
+
+    /// A zone that was deleted.
+    public struct Deletion: Sendable {
+      public enum Reason: Hashable, Sendable {
+        case deleted, purged, encryptedDataReset
+      }
+
+      public let zoneID: CKRecordZone.ID
+      public let reason: Reason
+    }
+  }
+
   let device: StandInServer.Device
   public let databaseScope: Scope
 
@@ -72,6 +90,19 @@ public final class CKDatabase: NSObject, Sendable {
       try server.changes(
         in: zoneID, databaseScope, self.device, since: changeToken,
         desiredKeys, resultsLimit)
+    }
+  }
+
+  /// Returns the zones that changed since a token.
+  public func databaseChanges(
+    since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil
+  ) async throws -> (
+    modifications: [DatabaseChange.Modification],
+    deletions: [DatabaseChange.Deletion], changeToken: CKServerChangeToken,
+    moreComing: Bool
+  ) {
+    try await server.call(.databaseChanges, on: device) { server in
+      try server.databaseChanges(databaseScope, self.device, since: changeToken)
     }
   }
 

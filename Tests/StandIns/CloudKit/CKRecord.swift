@@ -5,6 +5,9 @@ import Foundation
 /// The name that the owner of a zone has for the owner.
 public let CKCurrentUserDefaultName = "__defaultOwner__"
 
+/// The name of the record that shares a zone.
+public let CKRecordNameZoneWideShare = "cloudkit.zoneshare"
+
 /// A value of a record's field.
 public protocol CKRecordValueProtocol {}
 
@@ -102,14 +105,11 @@ public final class CKShare: CKRecord {
     }
   }
 
-  /// The right of each user who has the URL.
-  public var publicPermission = ParticipantPermission.none
-
   public init(recordZoneID: CKRecordZone.ID) {
     super.init(
       recordType: "cloudkit.share",
       recordID: CKRecord.ID(
-        recordName: "cloudkit.zoneshare", zoneID: recordZoneID))
+        recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID))
   }
 }
 

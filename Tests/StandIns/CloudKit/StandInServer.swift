@@ -8,7 +8,8 @@ import Foundation
 public final class StandInServer: Sendable {
   /// A kind of call.
   public enum Call: Hashable, Sendable, CaseIterable {
-    case account, changes, records, save, delete, saveZone, subscribe, accept
+    case account, changes, databaseChanges, records, save, delete, saveZone
+    case subscribe, accept
   }
 
   /// What Apple's pages leave open.
@@ -99,7 +100,7 @@ public final class StandInServer: Sendable {
     var records: [String: Stored] = [:]
     var position = 0
     var participants: [String: CKShare.ParticipantPermission] = [:]
-    var publicPermission = CKShare.ParticipantPermission.none
+    var isShared = false
   }
 
   /// What the server knows.
@@ -108,6 +109,10 @@ public final class StandInServer: Sendable {
     /// The zones that a user deleted in the settings of the system.
     fileprivate var deletedInSettings: Set<Place> = []
     fileprivate var creations: [Place: Int] = [:]
+    /// The zones in the order in which they were created and deleted.
+    fileprivate var log:
+      [(place: Place, deletion: CKDatabase.DatabaseChange.Deletion.Reason?)] =
+        []
     fileprivate var tokenGeneration = 0
     fileprivate var accounts: [Int: String?] = [:]
     fileprivate var subscriptions: [String: Set<String>] = [:]
@@ -175,11 +180,13 @@ extension StandInServer {
 
   /// Deletes a zone, as its owner's app can.
   public func deleteZone(
-    _ name: String, of user: String, inSettings: Bool = false
+    _ name: String, of user: String, inSettings: Bool = false,
+    _ reason: CKDatabase.DatabaseChange.Deletion.Reason = .deleted
   ) {
     set { state in
       let place = Place(owner: user, zone: name)
       state.zones[place] = nil
+      state.log.append((place, reason))
       if inSettings { state.deletedInSettings.insert(place) }
     }
   }
@@ -246,15 +253,18 @@ extension StandInServer {
     set { $0.subscriptions[user] ?? [] }
   }
 
-  /// Returns what an app gets that opens the URL of a share.
+  /// Returns what an app gets that opens an invitation.
+  ///
+  /// The system invites people to a share that was saved.
   public func invitation(
-    to zone: String, of owner: String
+    to zone: String, of owner: String,
+    _ permission: CKShare.ParticipantPermission = .readWrite
   ) -> CKShare.Metadata {
     set { state in
-      let place = Place(owner: owner, zone: zone)
+      let isShared = state.zones[Place(owner: owner, zone: zone)]?.isShared
       return CKShare.Metadata(
         CKRecordZone.ID(zoneName: zone, ownerName: owner),
-        state.zones[place]?.publicPermission ?? .none)
+        isShared == true ? permission : .none)
     }
   }
 }
@@ -360,6 +370,7 @@ extension StandInServer {
       if state.zones[place] != nil { return }
       state.zones[place] = Zone()
       state.creations[place, default: 0] += 1
+      state.log.append((place, nil))
     }
   }
 
@@ -452,6 +463,41 @@ extension StandInServer {
         generation: state.tokenGeneration,
         listedDeletions: listsEarly ? zone.position : listed)
       return (results, deletions, next, !isLast)
+    }
+  }
+
+  func databaseChanges(
+    _ scope: CKDatabase.Scope, _ device: Device,
+    since token: CKServerChangeToken?
+  ) throws -> (
+    modifications: [CKDatabase.DatabaseChange.Modification],
+    deletions: [CKDatabase.DatabaseChange.Deletion],
+    changeToken: CKServerChangeToken, moreComing: Bool
+  ) {
+    let user = try user(of: device)
+    return set { state in
+      let first = token?.position ?? 0
+      // A page has one change.
+      let page = state.log.dropFirst(first).prefix(1).filter {
+        $0.place.owner == user && scope == .private
+      }
+      let zones = page.map {
+        ($0.deletion, CKRecordZone.ID(zoneName: $0.place.zone))
+      }
+      let next = min(first + 1, state.log.count)
+      return (
+        zones.filter { $0.0 == nil }.map {
+          CKDatabase.DatabaseChange.Modification(zoneID: $0.1)
+        },
+        zones.compactMap { reason, zone in
+          reason.map {
+            CKDatabase.DatabaseChange.Deletion(zoneID: zone, reason: $0)
+          }
+        },
+        CKServerChangeToken(
+          creation: 0, position: next, generation: 0, listedDeletions: 0),
+        next < state.log.count
+      )
     }
   }
 
@@ -612,8 +658,13 @@ extension StandInServer {
   ) throws {
     let id = record.recordID
     let place = try place(id.zoneID, scope, device, writing: true)
-    if let share = record as? CKShare {
-      set { $0.zones[place]?.publicPermission = share.publicPermission }
+    if record is CKShare {
+      try set { state in
+        if state.zones[place]?.isShared == true {
+          throw CKError(.serverRecordChanged)
+        }
+        state.zones[place]?.isShared = true
+      }
       return
     }
     let name = id.recordName

@@ -3,7 +3,7 @@
 import Foundation
 
 /// The identity of an object in a store.
-open class NSManagedObjectID: NSObject {
+open class NSManagedObjectID: NSObject, @unchecked Sendable {
   public let entity: NSEntityDescription
   public let isTemporaryID: Bool
   private let number: Int

@@ -151,6 +151,27 @@ open class NSManagedObjectContext: NSObject {
   }
 }
 
+/// The objects of an entity.
+public final class NSFetchRequest {
+  let entityName: String
+
+  public init(entityName: String) { self.entityName = entityName }
+}
+
+extension NSManagedObjectContext {
+  /// Returns the objects of a request.
+  public func fetch(_ request: NSFetchRequest) throws -> [NSManagedObject] {
+    store.rows.keys.filter { $0.entity.name == request.entityName }.map(object)
+  }
+
+  /// Calls a closure on the queue of the context.
+  public func perform<Value>(
+    _ body: () throws -> Value
+  ) async rethrows -> Value {
+    try body()
+  }
+}
+
 // Detecting the conflicts of a save.
 extension NSManagedObjectContext {
   var mergeConflicts: [NSMergeConflict] {
