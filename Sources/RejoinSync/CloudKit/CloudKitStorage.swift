@@ -86,9 +86,9 @@
     private static let sizeKey = "size"
     /// The keys of the assets, which production knows, and no others.
     private static let assetKeys = (0..<8).map { "bytes\($0)" }
-    /// The maximum size of an asset. The server's limit is 50 MB.
+    /// The maximum size of an asset, below the server's limit of 50 MB.
     private static let assetSize = 32 << 20
-    /// The maximum number of records in a call. The server's limit is 400.
+    /// The maximum number of records in a call, below the server's limit of 400.
     private static let groupSize = 200
 
     /// The number of lists after which the token is dropped.
