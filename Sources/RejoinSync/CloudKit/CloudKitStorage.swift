@@ -208,29 +208,21 @@
     ///
     /// - Returns: The bytes, or an empty array if the record is not complete.
     private static func bytes(of record: CKRecord) throws -> [UInt8] {
-      guard record.recordType == recordType,
-        let size = record[sizeKey] as? Int, size > 0,
+      guard let size = record[sizeKey] as? Int, size > 0,
         size <= assetKeys.count * assetSize
       else { return [] }
       var bytes: [UInt8] = []
-      bytes.reserveCapacity(size)
-      for key in assetKeys {
+      for key in assetKeys where bytes.count < size {
         guard let asset = record[key] as? CKAsset else { break }
-        guard let file = asset.fileURL else { throw noFile(of: record) }
-        let count: Int
-        do {
-          count = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
-          if bytes.count + count > size { return [] }
-          bytes += try Data(contentsOf: file)
-        } catch { throw noFile(of: record) }
+        let part = asset.fileURL.flatMap { try? Data(contentsOf: $0) }
+        guard let part else {
+          throw ObjectStorageError.failed(
+            "The system deleted the file of the object "
+              + "\(record.recordID.recordName) before it was read")
+        }
+        bytes += part
       }
       return bytes.count == size ? bytes : []
-    }
-
-    private static func noFile(of record: CKRecord) -> ObjectStorageError {
-      .failed(
-        "The system deleted the file of the object "
-          + "\(record.recordID.recordName) before it was read")
     }
   }
 

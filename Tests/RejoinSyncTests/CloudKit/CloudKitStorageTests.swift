@@ -301,7 +301,6 @@ import Testing
     try await storage.put(Self.name(), [1])
     server.change(Self.name(2), in: "list", of: "anna") { $0.type = "Photo" }
     #expect(try await storage.list().map(\.name) == [Self.name()])
-    #expect(try await storage.get(Self.name(2)) == [])
   }
 
   @Test(
