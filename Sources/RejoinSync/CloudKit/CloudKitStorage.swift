@@ -100,6 +100,8 @@
     /// The objects of the zone up to a token.
     private struct Listing {
       var sizes: [String: Int] = [:]
+      /// The name that was listed first, if its object is still there.
+      var oldest: String?
       /// The names that were deleted, which are not used again.
       var deleted: Set<String> = []
       var token: CKServerChangeToken?
@@ -110,6 +112,8 @@
     private let container: CKContainer
     private let isShared: Bool
     private var listing = Listing()
+    /// The user of the listing, or `nil`.
+    private var user: String?
 
     init(_ id: CKRecordZone.ID, _ container: CKContainer, isShared: Bool) {
       (self.id, self.container, self.isShared) = (id, container, isShared)
@@ -124,14 +128,19 @@
     }
 
     func identity() async throws -> String? {
-      do { return try await container.userRecordID().recordName } catch {
+      try Task.checkCancellation()
+      let name: String
+      do { name = try await container.userRecordID().recordName } catch {
         throw refusal(for: error)
       }
+      if name != user { (user, listing) = (name, Listing()) }
+      return name
     }
 
     func create() async throws {
       if isShared { throw SyncRefusal.gone }
       do {
+        try Task.checkCancellation()
         _ = try await database.save(CKRecordZone(zoneID: id))
       } catch { throw refusal(for: error) }
     }
@@ -155,6 +164,7 @@
 
     /// Adds the next changes, and returns whether more follow.
     private func addPage() async throws -> Bool {
+      try Task.checkCancellation()
       var next = listing
       // No key of an asset, so the server sends none.
       let page = try await database.recordZoneChanges(
@@ -177,7 +187,9 @@
         let name = deletion.recordID.recordName
         next.sizes[name] = nil
         next.deleted.insert(name)
+        if next.oldest == name { next.oldest = nil }
       }
+      next.oldest = next.oldest ?? next.sizes.keys.first
       next.token = page.changeToken
       listing = next
       return page.moreComing
@@ -189,6 +201,7 @@
     func get(_ name: String) async throws -> [UInt8]? {
       let id = recordID(name)
       do {
+        try Task.checkCancellation()
         let result = try await database.records(for: [id])[id]
         guard let record = try result?.get() else {
           throw ObjectStorageError.failed("iCloud did not answer for \(name)")
@@ -247,6 +260,7 @@
         record[key] = CKAsset(fileURL: file)
       }
       do {
+        try Task.checkCancellation()
         let results = try await database.modifyRecords(
           saving: [record], deleting: [], atomically: false)
         guard let result = results.saveResults[id] else {
@@ -279,7 +293,27 @@
       }
     }
 
+    /// Throws an error if the list can be that of a former zone.
+    ///
+    /// An object of the former zone would seem to contain those to delete.
+    private func checkList() async throws {
+      guard let name = listing.oldest else { return }
+      let id = recordID(name)
+      do {
+        try Task.checkCancellation()
+        let result = try await database.records(for: [id], desiredKeys: [])[id]
+        _ = try result?.get()
+      } catch {
+        guard code(of: error, item: id) == .unknownItem else {
+          throw refusal(for: error, item: id)
+        }
+        listing = Listing()
+        throw SyncRefusal.busy(seconds: 0)
+      }
+    }
+
     func delete(_ names: [String]) async throws {
+      try await checkList()
       var groups: [ArraySlice<String>] = []
       for start in stride(from: 0, to: names.count, by: Self.groupSize) {
         groups.append(names[start...].prefix(Self.groupSize))
@@ -287,6 +321,7 @@
       var failure: (any Error)?
       while let group = groups.popLast() {
         do {
+          try Task.checkCancellation()
           let results = try await database.modifyRecords(
             saving: [], deleting: group.map(recordID), atomically: false)
           for (id, result) in results.deleteResults {
@@ -356,7 +391,8 @@
         .networkUnavailable:
         if Task.isCancelled { return CancellationError() }
         // The wait of a peer is at most a day.
-        let seconds = min(error.retryAfterSeconds ?? 0, 86_400)
+        let asked = error.retryAfterSeconds ?? 0
+        let seconds = asked > 0 ? min(asked, 86_400) : 0
         return SyncRefusal.busy(seconds: Int(seconds.rounded(.up)))
       default: return error
       }

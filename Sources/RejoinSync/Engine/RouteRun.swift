@@ -41,12 +41,14 @@ struct RouteRun {
     guard let note, note.scope == route.scope else { return }
     written = note
     (shown, lastSynced) = (note.shown, note.lastSynced)
+    memory.wasReached = true
   }
 
   /// Records that the app lets the route continue.
   mutating func resume(at now: Int64) {
     schedule.resume()
-    memory.isResumed = true
+    // Another error is no question whether to create a place again.
+    memory.isResumed = error as? SyncRefusal == .gone
     due = now
   }
 
@@ -164,6 +166,8 @@ extension EngineCore {
     if let shown = recorder.shown {
       (runs[i].shown, runs[i].hasAnswered) = (shown, true)
     }
+    // What the peer had is not there anymore.
+    if failure as? SyncRefusal == .gone { runs[i].shown = ReplicaVersion() }
     runs[i].planRelay(time)
     await writeNotes(i)
     await publish()
@@ -190,7 +194,7 @@ extension EngineCore {
       }
       return try await store.sync(
         scope: run.route.scope, objects: storage, remembering: &memory,
-        uploads: uploads, time, reporting: report)
+        as: run.memoryName, uploads: uploads, time, reporting: report)
     }
   }
 

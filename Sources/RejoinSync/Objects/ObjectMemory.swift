@@ -20,8 +20,12 @@ package struct ObjectMemory: Sendable {
   /// When objects were first found to be damaged.
   package var damaged: [ObjectName: Int64] = [:]
 
-  /// Whether the app let the route continue since the last list.
+  /// Whether the route reached the storage before, as another note shows.
+  package var wasReached = false
+  /// Whether the app let the route create the place again since the last list.
   package var isResumed = false
+  /// The objects that the device may not delete.
+  package var undeletable: Set<ObjectName> = []
   /// The writers of the objects of saves that this process read or stored.
   package var verified: [ObjectName: DeviceID] = [:]
   /// The versions that this process read.
@@ -40,6 +44,7 @@ package struct ObjectMemory: Sendable {
     damaged = tidied(damaged.filter { isPresent($0.key) })
     verified = verified.filter { isPresent($0.key) }
     readVersions = readVersions.filter(isPresent)
+    undeletable = undeletable.filter(isPresent)
     if let version, version.time > now { self.version?.time = now }
   }
 }

@@ -35,6 +35,10 @@ package struct ObjectPass: Sendable {
   private var position = 0
   /// The objects that can show their scope, with the smallest one last.
   private var smallest: [ObjectName]?
+  /// The last version of each device.
+  private var lastVersions: [DeviceID: ObjectName] = [:]
+  /// Those that may have to be read.
+  private var unreadVersions: [ObjectName] = []
   /// The object that is read for its scope alone, because it would leave a gap.
   private var probe: ObjectName?
   /// The objects that this pass tried to read.
@@ -76,7 +80,10 @@ package struct ObjectPass: Sendable {
       throw .tooManyObjects(limit: Self.countLimit)
     }
     for (name, size) in sizes {
-      guard let interval = name.interval else { continue }
+      guard let interval = name.interval else {
+        insertVersion(name)
+        continue
+      }
       let object = Object(name: name, interval: interval, size: size)
       objects[name.device, default: []].append(object)
       // A backup with the token restores a device unnoticed.
@@ -86,6 +93,7 @@ package struct ObjectPass: Sendable {
     }
     for device in objects.keys { objects[device]?.sort() }
     unread = objects.keys.sorted()
+    unreadVersions = lastVersions.values.sorted { "\($0)" < "\($1)" }
     self.memory.tidy({ [sizes] in sizes[$0] != nil }, at: now)
     for (name, size) in sizes
     where size == 0 || size > SyncMessage.objectLimit {
@@ -157,9 +165,7 @@ extension ObjectPass {
   ///
   /// A device that lacks nothing would otherwise add objects of another scope.
   private mutating func nextOfUnknownScope() -> ObjectName? {
-    if memory.scope.map({ $0.utf8.elementsEqual(scope.utf8) }) ?? false {
-      return nil
-    }
+    if isOfKnownScope { return nil }
     var names =
       smallest
       ?? sizes.filter { counts($0.key) }.sorted {
@@ -178,25 +184,45 @@ extension ObjectPass {
     _ object: Object, beyond version: ReplicaVersion
   ) -> Bool {
     let (name, interval) = (object.name, object.interval)
+    if memory.damaged[name] != nil, memory.undeletable.contains(name) {
+      return false
+    }
     let isFork = ofCopies.contains(name) && !version[name.device].isForked
     return isFork || isRetried(name) || version.lacks(interval, of: name.device)
   }
 
   /// Returns the last version of a device that was not read, or `nil`.
-  private func nextVersion(besides own: DeviceID) -> ObjectName? {
-    lastVersions.values.first {
-      $0.device != own && !tried.contains($0)
-        && !memory.readVersions.contains($0)
-        && (memory.damaged[$0] == nil || isRetried($0))
+  private mutating func nextVersion(besides own: DeviceID) -> ObjectName? {
+    while let name = unreadVersions.popLast() {
+      if name.device != own, !tried.contains(name),
+        !memory.readVersions.contains(name),
+        memory.damaged[name] == nil || isRetried(name)
+      {
+        return name
+      }
     }
+    return nil
   }
 
-  /// The last version of each device.
-  private var lastVersions: [DeviceID: ObjectName] {
-    let versions = sizes.keys.filter { $0.interval == nil }
-    return Dictionary(versions.map { ($0.device, $0) }) {
-      ($0.number ?? 0, $0.nonce) < ($1.number ?? 0, $1.nonce) ? $1 : $0
+  private mutating func insertVersion(_ name: ObjectName) {
+    let last = lastVersions[name.device]
+    if let last,
+      (last.number ?? 0, last.nonce) >= (name.number ?? 0, name.nonce)
+    {
+      return
     }
+    lastVersions[name.device] = name
+  }
+
+  private var isOfKnownScope: Bool {
+    memory.scope.map { $0.utf8.elementsEqual(scope.utf8) } ?? false
+  }
+
+  /// Whether there are objects, and none of them showed its scope.
+  ///
+  /// They can be of another scope, or of members with another key.
+  package var isOfUnknownScope: Bool {
+    !isOfKnownScope && sizes.keys.contains(where: counts)
   }
 
   /// Takes the bytes of an object, which are `nil` if it was deleted.
@@ -415,6 +441,7 @@ extension ObjectPass {
     memory.scope = scope
     if let version = file.message.version {
       storedVersion = name
+      insertVersion(name)
       memory.version = (now, version.digest)
     }
     guard let interval = name.interval else { return }
@@ -500,7 +527,7 @@ extension ObjectPass {
         names.insert(name)
       }
     }
-    return names.sorted { "\($0)" < "\($1)" }
+    return names.subtracting(memory.undeletable).sorted { "\($0)" < "\($1)" }
   }
 
   /// Records that objects were deleted.

@@ -51,7 +51,8 @@ public protocol ObjectStorage: Sendable {
 
   /// Returns the account that uses the place, or `nil` if there are no accounts.
   ///
-  /// If the account changes, the route stops with ``SyncRefusal/wrongScope``, because
+  /// The engine asks before it lists, creates the place or stores an object. If the
+  /// account changes, the route stops with ``SyncRefusal/wrongScope``, because
   /// the records must not go to another account.
   func identity() async throws -> String?
 }

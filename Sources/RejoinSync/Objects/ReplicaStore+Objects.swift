@@ -9,6 +9,7 @@ extension ReplicaStore {
   ///
   /// - Parameters:
   ///   - memory: What the device remembers of the storage.
+  ///   - note: The name of the note of the memory, or `nil`.
   ///   - uploads: Whether to store objects.
   ///   - time: The clocks and random numbers.
   ///   - report: A closure that receives each step.
@@ -17,10 +18,11 @@ extension ReplicaStore {
   ///   else was done, or any other error.
   package func sync(
     scope: String, objects storage: any ObjectStorage,
-    remembering memory: inout ObjectMemory, uploads: Bool, _ time: SyncTime,
+    remembering memory: inout ObjectMemory, as note: String? = nil,
+    uploads: Bool, _ time: SyncTime,
     reporting report: @Sendable (SyncStep) -> Void
   ) async throws -> SyncResult {
-    let list = try await list(storage, &memory)
+    let list = try await list(storage, &memory, note)
     var pass = try read { [memory] view in
       try ObjectPass(
         scope: scope, listing: list, to: view.replica,
@@ -33,7 +35,7 @@ extension ReplicaStore {
     try await read(storage, &pass, &faults, &failure, reporting: report)
     report(.receiving(nil, byteCount: 0))
     var refusal: SyncRefusal?
-    if uploads {
+    if uploads, !pass.isOfUnknownScope {
       do {
         try await publish(
           storage, &pass, &refusal, time.random, reporting: report)
@@ -61,22 +63,32 @@ extension ReplicaStore {
   /// A place that is not there is created at the first contact, or if the app asks for
   /// it.
   private func list(
-    _ storage: any ObjectStorage, _ memory: inout ObjectMemory
+    _ storage: any ObjectStorage, _ memory: inout ObjectMemory, _ note: String?
   ) async throws -> [(name: String, byteCount: Int)] {
     let identity = try await storage.identity()
-    if let known = memory.identity, identity != known {
-      throw SyncRefusal.wrongScope
-    }
-    let isFirst = memory.identity == nil && memory.scope == nil
+    try check(identity, memory)
+    let isFirst =
+      memory.identity == nil && memory.scope == nil && !memory.wasReached
     let list: [(name: String, byteCount: Int)]
     do { list = try await storage.list() } catch SyncRefusal.gone
       where isFirst || memory.isResumed
     {
+      try check(try await storage.identity(), memory)
       try await storage.create()
       list = try await storage.list()
     }
     (memory.identity, memory.isResumed) = (memory.identity ?? identity, false)
+    // The next launch must know the account, however this one ends.
+    if isFirst, let note { try setNote(note, to: memory.note) }
+    memory.wasReached = true
     return list
+  }
+
+  /// Throws an error if the account is not that of the first contact.
+  private func check(_ identity: String?, _ memory: ObjectMemory) throws {
+    if let known = memory.identity, identity != known {
+      throw SyncRefusal.wrongScope
+    }
   }
 
   /// Reads the objects whose saves the store lacks.
@@ -142,6 +154,8 @@ extension ReplicaStore {
         if file.bytes.count > SyncMessage.objectLimit {
           throw SyncRefusal.tooLarge
         }
+        // The user can change the account during the pass.
+        try check(try await storage.identity(), pass.memory)
         try await storage.put("\(file.name)", file.bytes)
         pass.store(file)
       } catch let error as SyncRefusal where error.isOfPart {
@@ -167,6 +181,7 @@ extension ReplicaStore {
       pass.delete(names)
     } catch let error as SyncRefusal where error.isOfPart {
       // A member who may only read leaves the deletion to others.
+      pass.memory.undeletable.formUnion(names)
     } catch {
       try Task.checkCancellation()
       if error is SyncRefusal { throw error }

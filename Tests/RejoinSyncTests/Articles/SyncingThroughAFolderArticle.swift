@@ -16,7 +16,8 @@ private struct EncryptedStorage: ObjectStorage {
     try await base.list()
   }
   func get(_ name: String) async throws -> [UInt8]? {
-    try await base.get(name).map(open)
+    // A damaged object has no bytes.
+    try await base.get(name).map { try $0.isEmpty ? [] : open($0) }
   }
   func put(_ name: String, _ bytes: [UInt8]) async throws {
     try await base.put(name, seal(bytes))

@@ -129,7 +129,9 @@ import Testing
 
   @Test func waitOfServerIsAtMostADay() async throws {
     let storage = try await storage()
-    for (asked, seconds) in [(1e300, 86_400), (.infinity, 86_400), (0.1, 1)] {
+    for (asked, seconds) in [
+      (1e300, 86_400), (.infinity, 86_400), (0.1, 1), (-5, 0), (.nan, 0),
+    ] {
       fail(.changes, .zoneBusy, after: asked)
       await #expect(throws: SyncRefusal.busy(seconds: seconds)) {
         _ = try await storage.list()

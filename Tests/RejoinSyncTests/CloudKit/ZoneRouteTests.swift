@@ -181,7 +181,199 @@ import Testing
     #expect(server.zones(of: "bea").isEmpty)
   }
 
+  /// The user can change the account at any time, also in the middle of a pass.
+  @Test(arguments: [StandInServer.Call.changes, .saveZone])
+  func accountChangesDuringPass(_ call: StandInServer.Call) async throws {
+    let other = try await device(of: "bea")
+    try await other.write("of Bea")
+    try await other.sync()
+    let phone = try await device()
+    try await phone.write("secret")
+    let (server, container) = (server, phone.container)
+    server.set { state in
+      state.failAfter = { kind, _ in
+        if kind == call { server.signIn("bea", on: container) }
+      }
+      // The first contact creates the zone.
+      state.fail = { kind, _ in
+        if kind == .changes, call == .saveZone {
+          server.signIn("anna", on: container)
+        }
+      }
+    }
+    _ = try? await phone.sync()
+    repair()
+    try await other.sync()
+    #expect(await other.titles == ["of Bea"])
+    server.signIn("anna", on: container)
+    await phone.engine.resume("icloud")
+    #expect(try await phone.sync().isUploaded)
+  }
+
+  /// A process that is killed in its first pass leaves the account to the next one.
+  @Test func accountIsKnownAfterKilledPass() async throws {
+    let phone = try await device(at: "phone")
+    try await phone.write("secret")
+    let (server, folder) = (server, folder)
+    server.set { state in
+      state.failAfter = { call, _ in
+        guard call == .save else { return }
+        for suffix in ["", "-wal", "-shm"] {
+          try? FileManager.default.copyItem(
+            at: folder.appending(path: "phone" + suffix),
+            to: folder.appending(path: "killed" + suffix))
+        }
+      }
+    }
+    try await phone.sync()
+    repair()
+    let killed = try await device(of: "bea", at: "killed")
+    #expect(try await killed.sync().error as? SyncRefusal == .wrongScope)
+    #expect(server.zones(of: "bea").isEmpty)
+    server.signIn("anna", on: killed.container)
+    server.deleteZone("list", of: "anna", inSettings: true)
+    await killed.engine.resume("icloud")
+    #expect(try await killed.sync().error as? SyncRefusal == .gone)
+    #expect(server.zones(of: "anna").isEmpty)
+  }
+
+  @Test func resumptionForAnotherReasonCreatesNoZone() async throws {
+    let phone = try await device()
+    try await phone.write("Milk")
+    try await phone.sync()
+    server.set { $0.quota = 0 }
+    try await phone.write("Bread", to: "2")
+    #expect(try await phone.sync().uploadRefusal == .full)
+    await phone.engine.resume("icloud")
+    server.deleteZone("list", of: "anna")
+    #expect(try await phone.sync().error as? SyncRefusal == .gone)
+    #expect(server.zones(of: "anna").isEmpty)
+  }
+
+  @Test func nothingIsUploadedWithoutZone() async throws {
+    let phone = try await device(at: "phone")
+    try await phone.write("Milk")
+    #expect(try await phone.sync().isUploaded)
+    server.deleteZone("list", of: "anna", inSettings: true)
+    var status = try await phone.sync()
+    #expect(!status.isUploaded && !status.isSynced && status.unsentSaves == 1)
+    let again = try await device(at: "phone")
+    #expect(await again.engine.publish().first?.isUploaded == false)
+    await again.engine.resume("icloud")
+    status = try await again.sync()
+    #expect(status.error as? SyncRefusal == .gone && !status.isUploaded)
+  }
+
+  @Test func storageIsUsedByAnotherAccount() async throws {
+    let phone = try await device()
+    try await phone.write("Milk")
+    try await phone.sync()
+    server.signIn("bea", on: phone.container)
+    let other = try await device(of: "bea")
+    try await other.write("of Bea")
+    try await other.sync()
+    await phone.engine.stop()
+    let moved = SyncEngine(
+      try await store(),
+      routes: [SyncRoute("other", scope: "s", objects: phone.storage)],
+      time: time)
+    #expect(await moved.sync().first?.isSynced == true)
+    #expect(server.zones(of: "bea") == ["list"])
+  }
+
   // MARK: Refusals
+
+  /// A member who may only read cannot delete, and does not try again and again.
+  @Test func readerLeavesDeletionsToOthers() async throws {
+    let owner = try await device()
+    try await owner.sync()
+    fail(.delete, .internalError)
+    try await owner.write("Milk")
+    try await owner.sync()
+    try await owner.write("Bread", to: "2")
+    try await owner.sync()
+    repair()
+    server.share("list", of: "anna", with: "bea", .readOnly)
+    let reader = try await device(of: "bea", owner: "anna")
+    let first = try await calls { try await reader.sync() }
+    #expect(first.contains(.delete))
+    let idle = try await calls { try await reader.sync() }
+    #expect(idle == [.account, .changes])
+  }
+
+  @Test func readerLeavesDamageToOthers() async throws {
+    let owner = try await device()
+    try await owner.write("Milk")
+    try await owner.sync()
+    let name = try #require(records.first { $0.hasSuffix(".rejoin") })
+    server.change(name, in: "list", of: "anna") {
+      $0.assets["bytes0"]?[20] ^= 1
+    }
+    server.share("list", of: "anna", with: "bea", .readOnly)
+    let reader = try await device(of: "bea", owner: "anna")
+    for _ in 0..<3 {
+      try await reader.sync()
+      clock.advance(by: 7_200_000)
+    }
+    let idle = try await calls { try await reader.sync() }
+    #expect(idle == [.account, .changes])
+  }
+
+  /// An object that cannot be read may be of another scope.
+  @Test func deviceThatCanReadNothingStoresNothing() async throws {
+    let phone = try await device()
+    try await phone.write("Milk")
+    try await phone.sync()
+    let before = records
+    let tablet = try await device()
+    try await tablet.write("Bread", to: "2")
+    server.set { $0.faults.lostFiles = 100 }
+    let status = try await tablet.sync()
+    #expect(status.error is ObjectStorageError && !status.isUploaded)
+    #expect(records == before)
+    server.set { $0.faults.lostFiles = 0 }
+    #expect(try await tablet.sync().isUploaded)
+  }
+
+  @Test func callsCanIgnoreCancellation() async throws {
+    server.set { $0.openQuestions.ignoresCancellation = true }
+    let storage = try await storage()
+    for i in 0..<300 { try await storage.put(Self.name(i), [1]) }
+    let phone = try await device()
+    let (server, engine) = (server, phone.engine)
+    let calls = await calls {
+      let pass = Task { await engine.sync() }
+      server.set { state in
+        state.failAfter = { call, _ in if call == .records { pass.cancel() } }
+      }
+      _ = await pass.value
+    }
+    #expect(calls.count { $0 == .records } == 1)
+  }
+
+  /// A list of a former zone must not make a device delete objects of the new one.
+  @Test func objectsOfNewZoneStay() async throws {
+    server.set { $0.openQuestions.acceptsOldTokens = true }
+    for _ in 0..<20 {
+      server.deleteZone("list", of: "anna")
+      let (phone, tablet, third) = (
+        try await device(), try await device(), try await device()
+      )
+      try await tablet.write("Milk")
+      try await tablet.sync()
+      try await phone.sync()
+      server.deleteZone("list", of: "anna")
+      try await tablet.sync()
+      await tablet.engine.resume("icloud")
+      try await third.write("Bread", to: "2")
+      try await third.sync()
+      #expect(try await tablet.sync().isUploaded)
+      for _ in 0..<3 { try await phone.sync() }
+      let new = try await device()
+      try await new.sync()
+      #expect(await new.titles == ["Milk", "Bread"])
+    }
+  }
 
   @Test func fullAccountStillDownloads() async throws {
     let (phone, tablet) = (try await device(), try await device())
@@ -275,7 +467,7 @@ import Testing
     var status: SyncStatus?
     let calls = try await calls { status = try await writer.sync() }
     #expect(status?.error as? SyncRefusal == .gone)
-    #expect(calls == [.account, .changes])
+    #expect(!calls.contains(.saveZone))
   }
 
   // MARK: Figures
@@ -305,8 +497,9 @@ import Testing
     try await phone.sync()
     try await phone.write("Bread", to: "2")
     let calls = try await calls { try await phone.sync() }
-    // The last one deletes what the new object contains.
-    #expect(calls == [.account, .changes, .save, .delete])
+    // The last two delete what the new object contains.
+    #expect(
+      calls == [.account, .changes, .account, .save, .records, .delete])
   }
 
   @Test func savesAreFewRecordsAtTheEnd() async throws {

@@ -22,6 +22,17 @@ class ZoneSuite {
   let server = StandInServer()
   let clock = ManualTime()
   let folder: URL
+  private let random = Locked(SeededRandom(seed: 68))
+
+  /// The time of the clock. Waits are as long as they can be, and names are random.
+  var time: SyncTime {
+    SyncTime(
+      now: { [clock] in clock.now }, uptime: { [clock] in clock.uptime },
+      wait: { [clock] in try await clock.wait(until: $0) },
+      random: { [random] bound in
+        bound == .max ? Int64(random.withLock { $0.next() } >> 1) : bound
+      })
+  }
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appending(
@@ -82,7 +93,7 @@ class ZoneSuite {
     let container = server.device(of: user)
     return Device(
       container, storage(container, owner: owner), try await store(path),
-      clock.time)
+      time)
   }
 
   /// Returns the storage of a device whose zone belongs to its user or to an owner.

@@ -28,6 +28,8 @@ public final class StandInServer: Sendable {
     public var reportsZoneByItem = false
     /// Whether a call with one item throws the error of the item itself.
     public var throwsErrorOfItem = false
+    /// Whether calls ignore that their task is canceled.
+    public var ignoresCancellation = false
     /// The number of assets that a record can have, and the error beyond it.
     public var assetsPerRecord = (
       count: Int.max, code: CKError.Code.limitExceeded
@@ -272,7 +274,9 @@ extension StandInServer {
 // Calls.
 extension StandInServer {
   private func enter(_ call: Call, on device: Device) throws {
-    try Task.checkCancellation()
+    if !set(\.openQuestions.ignoresCancellation) {
+      try Task.checkCancellation()
+    }
     let files = set { state in
       state.calls.append(call)
       return state.staged.removeValue(forKey: device.number) ?? []
