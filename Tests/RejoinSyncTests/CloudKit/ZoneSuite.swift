@@ -24,7 +24,7 @@ class ZoneSuite {
   let folder: URL
   private let random = Locked(SeededRandom(seed: 68))
 
-  /// The time of the clock. Waits are as long as they can be, and names are random.
+  /// The time of the clock, with the longest waits and random names.
   var time: SyncTime {
     SyncTime(
       now: { [clock] in clock.now }, uptime: { [clock] in clock.uptime },
