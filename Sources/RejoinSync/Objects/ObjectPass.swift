@@ -165,7 +165,9 @@ extension ObjectPass {
   ///
   /// A device that lacks nothing would otherwise add objects of another scope.
   private mutating func nextOfUnknownScope() -> ObjectName? {
-    if isOfKnownScope { return nil }
+    if memory.scope.map({ $0.utf8.elementsEqual(scope.utf8) }) ?? false {
+      return nil
+    }
     var names =
       smallest
       ?? sizes.filter { counts($0.key) }.sorted {
@@ -214,16 +216,6 @@ extension ObjectPass {
     lastVersions[name.device] = name
   }
 
-  private var isOfKnownScope: Bool {
-    memory.scope.map { $0.utf8.elementsEqual(scope.utf8) } ?? false
-  }
-
-  /// Whether there are objects, and none of them showed its scope.
-  ///
-  /// They can be of another scope, or of members with another key.
-  package var isOfUnknownScope: Bool {
-    !isOfKnownScope && sizes.keys.contains(where: counts)
-  }
 
   /// Takes the bytes of an object, which are `nil` if it was deleted.
   ///

@@ -35,7 +35,7 @@ extension ReplicaStore {
     try await read(storage, &pass, &faults, &failure, reporting: report)
     report(.receiving(nil, byteCount: 0))
     var refusal: SyncRefusal?
-    if uploads, !pass.isOfUnknownScope {
+    if uploads {
       do {
         try await publish(
           storage, &pass, &refusal, time.random, reporting: report)

@@ -319,22 +319,6 @@ import Testing
     #expect(idle == [.account, .changes])
   }
 
-  /// An object that cannot be read may be of another scope.
-  @Test func deviceThatCanReadNothingStoresNothing() async throws {
-    let phone = try await device()
-    try await phone.write("Milk")
-    try await phone.sync()
-    let before = records
-    let tablet = try await device()
-    try await tablet.write("Bread", to: "2")
-    server.set { $0.faults.lostFiles = 100 }
-    let status = try await tablet.sync()
-    #expect(status.error is ObjectStorageError && !status.isUploaded)
-    #expect(records == before)
-    server.set { $0.faults.lostFiles = 0 }
-    #expect(try await tablet.sync().isUploaded)
-  }
-
   @Test func callsCanIgnoreCancellation() async throws {
     server.set { $0.openQuestions.ignoresCancellation = true }
     let storage = try await storage()
