@@ -216,7 +216,6 @@ extension ObjectPass {
     lastVersions[name.device] = name
   }
 
-
   /// Takes the bytes of an object, which are `nil` if it was deleted.
   ///
   /// - Returns: The content, or `nil` if the object was deleted, is damaged, or was read
