@@ -38,7 +38,7 @@ import Testing
         let engine = devices[i].engine
         let pass = Task { await engine.sync() }
         if random.chance(percent: 50) {
-          // What the engine did so far is on disk or on the server.
+          // The disk and the server keep the work of the engine.
           for _ in 0..<random.number(below: 200) { await Task.yield() }
           pass.cancel()
           devices[i] = try await device(at: name)

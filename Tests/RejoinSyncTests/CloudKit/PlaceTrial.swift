@@ -22,7 +22,7 @@ import RejoinTesting
 final class PlaceTrial {
   private static let day: Int64 = 86_400_000
 
-  /// What happened.
+  /// The numbers of events.
   struct Counts {
     var saves = 0, passes = 0, objects = 0, faults = 0, uploads = 0
     var deletedZones = 0, resumed = 0, accounts = 0, killed = 0, restarts = 0
@@ -115,7 +115,7 @@ final class PlaceTrial {
     return counts
   }
 
-  /// The users of the devices, the first of whom owns the zone.
+  /// Returns the user of a device. The first one owns the zone.
   private func user(of number: Int) -> String {
     isShared && number % 2 == 1 ? "bea" : "anna"
   }

@@ -63,7 +63,7 @@ private class OldVersion {
   let entity = NSEntityDescription()
   let context: NSManagedObjectContext
   let request = NSFetchRequest(entityName: "Item")
-  /// What Core Data's sync knows: the object of each record, and its title there.
+  /// The object of each record, and its title there, as Core Data's sync knows them.
   private var objects: [String: NSManagedObjectID] = [:]
   private var exported: [String: String] = [:]
   private var token: CKServerChangeToken?

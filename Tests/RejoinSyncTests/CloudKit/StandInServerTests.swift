@@ -90,13 +90,13 @@ import Testing
     #expect(!second.page.more)
   }
 
-  @Test func noTokenFetchesHistory() async throws {
+  @Test func historyIsFetchedWithoutToken() async throws {
     try await save("a", "b")
     _ = try await page(since: nil)
     #expect(try await page(since: nil).page.names == ["a", "b"])
   }
 
-  @Test func noDesiredKeysFetchSystemFieldsOnly() async throws {
+  @Test func systemFieldsAreFetchedWithoutKeys() async throws {
     try await save("a", bytes: 4)
     let page = try await database.recordZoneChanges(
       inZoneWith: zone, since: nil, desiredKeys: [])

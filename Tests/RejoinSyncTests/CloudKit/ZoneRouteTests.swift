@@ -162,7 +162,7 @@ import Testing
     #expect(server.zones(of: "bea").isEmpty)
   }
 
-  @Test func nobodyIsSignedIn() async throws {
+  @Test func deviceHasNoAccount() async throws {
     let phone = try await device(of: nil)
     try await phone.write("Milk")
     let status = try await phone.sync()
@@ -250,7 +250,7 @@ import Testing
     #expect(server.zones(of: "anna").isEmpty)
   }
 
-  @Test func nothingIsUploadedWithoutZone() async throws {
+  @Test func savesAreUnsentWithoutZone() async throws {
     let phone = try await device(at: "phone")
     try await phone.write("Milk")
     #expect(try await phone.sync().isUploaded)

@@ -74,11 +74,11 @@ public final class CKRecordZone: NSObject, Sendable {
 
 /// A position in the changes of a zone.
 public final class CKServerChangeToken: NSObject, Sendable {
-  /// How often the zone had been created, which an old token cannot know.
+  /// The number of times that the zone was created before the token.
   let creation: Int
   let position: Int
   let generation: Int
-  /// The position up to which deletions were listed before their turn.
+  /// The last position of the deletions that were listed early.
   let listedDeletions: Int
 
   init(creation: Int, position: Int, generation: Int, listedDeletions: Int) {
@@ -95,7 +95,7 @@ public final class CKShare: CKRecord {
     case readOnly, readWrite
   }
 
-  /// What an invited app gets from the system.
+  /// The invitation that the system gives to an app.
   public final class Metadata: NSObject, Sendable {
     let zoneID: CKRecordZone.ID
     let permission: ParticipantPermission
@@ -117,7 +117,7 @@ public final class CKShare: CKRecord {
 public class CKSubscription: NSObject {
   public typealias ID = String
 
-  /// What a push message contains.
+  /// The content of a push message.
   public final class NotificationInfo: NSObject {
     public var shouldSendContentAvailable = false
   }

@@ -4,7 +4,7 @@ import Foundation
 
 /// A server of CloudKit in memory, and the devices that use it.
 ///
-/// It behaves as Apple's pages state. What they leave open is in ``openQuestions``.
+/// It behaves as Apple's pages state. ``OpenQuestions`` has the rest.
 public final class StandInServer: Sendable {
   /// A kind of call.
   public enum Call: Hashable, Sendable, CaseIterable {
@@ -12,7 +12,7 @@ public final class StandInServer: Sendable {
     case subscribe, accept
   }
 
-  /// What Apple's pages leave open.
+  /// The answers to questions that Apple's pages leave open.
   public struct OpenQuestions: Sendable {
     /// Whether a zone that was created again takes a token of the former one.
     public var acceptsOldTokens = false
@@ -38,7 +38,7 @@ public final class StandInServer: Sendable {
     public init() {}
   }
 
-  /// What fails.
+  /// The shares of calls that fail, and of pages, files and records.
   public struct Faults: Sendable {
     /// How many of 100 calls fail before their effect, and as many after it.
     public var rate = 0
@@ -50,7 +50,7 @@ public final class StandInServer: Sendable {
     public var failedRecords = 0
     /// How many of 100 tokens expire.
     public var expiredTokens = 0
-    /// What fails is drawn from the seed.
+    /// The seed of the random numbers.
     public var seed: UInt64 = 0
 
     public init() {}
@@ -85,7 +85,7 @@ public final class StandInServer: Sendable {
     let zone: String
   }
 
-  /// What the server has of a record.
+  /// A record on the server.
   public struct Content: Sendable {
     public var type = ""
     public var values: [String: any CKRecordValueProtocol & Sendable] = [:]
@@ -105,13 +105,13 @@ public final class StandInServer: Sendable {
     var isShared = false
   }
 
-  /// What the server knows.
+  /// The zones and the settings of the server.
   public struct State: Sendable {
     fileprivate var zones: [Place: Zone] = [:]
     /// The zones that a user deleted in the settings of the system.
     fileprivate var deletedInSettings: Set<Place> = []
     fileprivate var creations: [Place: Int] = [:]
-    /// The zones in the order in which they were created and deleted.
+    /// The creations and deletions of zones, in their order.
     fileprivate var log:
       [(place: Place, deletion: CKDatabase.DatabaseChange.Deletion.Reason?)] =
         []
@@ -170,7 +170,7 @@ public final class StandInServer: Sendable {
   }
 }
 
-// What happens to zones and accounts.
+// Zones and accounts.
 extension StandInServer {
   /// Signs another user in, or none.
   public func signIn(_ user: String?, on container: CKContainer) {
@@ -435,7 +435,7 @@ extension StandInServer {
         >] =
           [:]
       var deletions: [CKDatabase.RecordZoneChange.Deletion] = []
-      // The deletions of the rest can come first. Their own page may repeat the records.
+      // The deletions of the rest can come first.
       let early = open.listsDeletionsFirst ? order.dropFirst(page.count) : []
       for (name, stored) in page + early.filter(\.value.isDeleted) {
         let record = CKRecord.ID(recordName: name, zoneID: id)
