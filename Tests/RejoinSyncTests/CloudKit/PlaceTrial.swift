@@ -115,7 +115,7 @@ final class PlaceTrial {
     return counts
   }
 
-  /// Returns the user of a device. The first one owns the zone.
+  /// Returns the user of a device, which is the owner of the zone for the first one.
   private func user(of number: Int) -> String {
     isShared && number % 2 == 1 ? "bea" : "anna"
   }
