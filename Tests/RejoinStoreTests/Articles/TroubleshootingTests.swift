@@ -74,6 +74,12 @@ import Testing
     "A store must have one `SyncEngine`", "A route must have the name",
   ]
 
+  /// The beginnings of errors that only iCloud causes.
+  private static let errorsOfCloudKit = [
+    "The system deleted the file of the object", "iCloud did not answer for",
+    "The object could not be written to",
+  ]
+
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -123,7 +129,7 @@ import Testing
   @Test func guideListsEveryProblem() async throws {
     let problems = try await Self.problems()
     #expect(problems.count == 2)
-    for text in problems + Self.rules {
+    for text in problems + Self.rules + Self.errorsOfCloudKit {
       #expect(
         Self.messages.contains { text.hasPrefix($0) }, "no row for: \(text)")
     }
@@ -133,11 +139,17 @@ import Testing
           path: "Sources/RejoinSync/Engine/\($0).swift"), encoding: .utf8)
     }.joined()
     for rule in Self.rules { #expect(engine.contains(rule)) }
+    let storage = try String(
+      contentsOf: Self.root.appending(
+        path: "Sources/RejoinSync/CloudKit/CloudKitStorage.swift"),
+      encoding: .utf8)
+    for error in Self.errorsOfCloudKit { #expect(storage.contains(error)) }
   }
 
   @Test func everyListedMessageHasError() async throws {
     let texts =
-      Self.errors.map { "\($0)" } + Self.rules + (try await Self.problems())
+      Self.errors.map { "\($0)" } + Self.rules + Self.errorsOfCloudKit
+      + (try await Self.problems())
     // Two messages need bytes with a valid checksum.
     let rare = [
       "The message is invalid", "The message is not in its canonical form",

@@ -107,7 +107,7 @@ final class PlaceTrial {
 
   /// Lets things happen, and then checks that all devices and two new ones agree.
   func run() async throws -> Counts {
-    for step in 0..<(40 + random.number(below: 40)) {
+    for step in 0..<(30 + random.number(below: 30)) {
       try await act()
       if step % 6 == 0 { try await checkHistory() }
     }
