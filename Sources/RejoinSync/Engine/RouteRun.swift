@@ -186,12 +186,7 @@ extension EngineCore {
       return try await store.sync(call, asking: ask, reporting: report)
     case .objects(let storage):
       var memory = run.memory
-      runs[i].memory.isResumed = false
-      defer {
-        // The app can resume the route during the call.
-        memory.isResumed = memory.isResumed || runs[i].memory.isResumed
-        runs[i].memory = memory
-      }
+      defer { runs[i].memory = memory }
       return try await store.sync(
         scope: run.route.scope, objects: storage, remembering: &memory,
         as: run.memoryName, uploads: uploads, time, reporting: report)

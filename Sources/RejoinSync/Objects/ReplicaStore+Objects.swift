@@ -73,7 +73,10 @@ extension ReplicaStore {
     do { list = try await storage.list() } catch SyncRefusal.gone
       where isFirst || memory.isResumed
     {
-      try check(try await storage.identity(), memory)
+      // The user can change the account at any time.
+      if try await storage.identity() != identity {
+        throw SyncRefusal.wrongScope
+      }
       try await storage.create()
       list = try await storage.list()
     }

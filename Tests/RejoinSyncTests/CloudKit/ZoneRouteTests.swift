@@ -210,6 +210,23 @@ import Testing
     #expect(try await phone.sync().isUploaded)
   }
 
+  @Test func accountChangesBeforeZoneIsCreated() async throws {
+    let phone = try await device()
+    try await phone.write("secret")
+    let (server, container) = (server, phone.container)
+    server.set { state in
+      state.fail = { call, _ in
+        if call == .changes { server.signIn("eve", on: container) }
+      }
+    }
+    #expect(try await phone.sync().error as? SyncRefusal == .wrongScope)
+    #expect(server.zones(of: "eve").isEmpty)
+    repair()
+    server.signIn("anna", on: container)
+    await phone.engine.resume("icloud")
+    #expect(try await phone.sync().isUploaded)
+  }
+
   /// A process that is killed in its first pass leaves the account to the next one.
   @Test func accountIsKnownAfterKilledPass() async throws {
     let phone = try await device(at: "phone")
