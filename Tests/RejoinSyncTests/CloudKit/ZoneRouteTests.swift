@@ -336,20 +336,24 @@ import Testing
     #expect(idle == [.account, .changes])
   }
 
-  @Test func callsCanIgnoreCancellation() async throws {
-    server.set { $0.openQuestions.ignoresCancellation = true }
+  @Test(arguments: [StandInServer.Call.changes, .delete])
+  func callsCanIgnoreCancellation(_ call: StandInServer.Call) async throws {
     let storage = try await storage()
-    for i in 0..<300 { try await storage.put(Self.name(i), [1]) }
-    let phone = try await device()
-    let (server, engine) = (server, phone.engine)
-    let calls = await calls {
-      let pass = Task { await engine.sync() }
-      server.set { state in
-        state.failAfter = { call, _ in if call == .records { pass.cancel() } }
+    let names = (0..<450).map { Self.name($0) }
+    for name in names { try await storage.put(name, [1]) }
+    server.set { state in
+      state.openQuestions.ignoresCancellation = true
+      state.calls = []
+      state.failAfter = { kind, _ in
+        if kind == call { withUnsafeCurrentTask { $0?.cancel() } }
       }
-      _ = await pass.value
     }
-    #expect(calls.count { $0 == .records } == 1)
+    let task = Task {
+      if call == .delete { try await storage.delete(names) }
+      return try await storage.list().count
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(server.set { $0.calls.count { $0 == call } } == 1)
   }
 
   /// A list of a former zone must not make a device delete objects of the new one.
