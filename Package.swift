@@ -192,8 +192,8 @@ if !hasCloudKit {
     .testTarget(
       name: "CloudKitObjectsTests",
       dependencies: [
-        "Rejoin", "RejoinPolicies", "RejoinSQL", "RejoinStore", "RejoinSync",
-        "RejoinTesting", "_RejoinVerification", "CloudKit", "CloudKitObjects",
+        "Rejoin", "RejoinSQL", "RejoinStore", "RejoinSync", "RejoinTesting",
+        "_RejoinVerification", "CloudKit", "CloudKitObjects", "CoreData",
       ],
       path: "Tests/RejoinSyncTests/CloudKit"),
   ]

@@ -179,7 +179,7 @@
           next.sizes[name] = max(size ?? 0, 0)
         case .success: break
         case .failure:
-          // Reading it tells the reason. The token is beyond it.
+          // A read shows the reason. No later page lists the record again.
           next.sizes[name] = next.sizes[name] ?? 1
         }
       }
@@ -199,14 +199,21 @@
   // Reading.
   extension Zone {
     func get(_ name: String) async throws -> [UInt8]? {
+      try await record(name).map(Self.bytes)
+    }
+
+    /// Returns a record, or `nil` if it is not there.
+    private func record(
+      _ name: String, _ keys: [CKRecord.FieldKey]? = nil
+    ) async throws -> CKRecord? {
       let id = recordID(name)
       do {
         try Task.checkCancellation()
-        let result = try await database.records(for: [id])[id]
-        guard let record = try result?.get() else {
+        let results = try await database.records(for: [id], desiredKeys: keys)
+        guard let record = try results[id]?.get() else {
           throw ObjectStorageError.failed("iCloud did not answer for \(name)")
         }
-        return try Self.bytes(of: record)
+        return record
       } catch {
         guard code(of: error, item: id) == .unknownItem else {
           throw refusal(for: error, item: id)
@@ -281,7 +288,7 @@
       }
     }
 
-    /// Writes bytes to files, each of which becomes an asset.
+    /// Writes bytes to a file for each asset.
     private static func write(_ bytes: [UInt8], to folder: URL) throws -> [URL]
     {
       try FileManager.default.createDirectory(
@@ -298,16 +305,7 @@
     /// An object of the former zone would seem to contain those to delete.
     private func checkList() async throws {
       guard let name = listing.oldest else { return }
-      let id = recordID(name)
-      do {
-        try Task.checkCancellation()
-        let result = try await database.records(for: [id], desiredKeys: [])[id]
-        _ = try result?.get()
-      } catch {
-        guard code(of: error, item: id) == .unknownItem else {
-          throw refusal(for: error, item: id)
-        }
-        listing = Listing()
+      if try await record(name, []) == nil {
         throw SyncRefusal.busy(seconds: 0)
       }
     }

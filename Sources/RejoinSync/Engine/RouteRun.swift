@@ -47,7 +47,7 @@ struct RouteRun {
   /// Records that the app lets the route continue.
   mutating func resume(at now: Int64) {
     schedule.resume()
-    // Another error is no question whether to create a place again.
+    // Only an answer to `gone` lets the route create the place again.
     memory.isResumed = error as? SyncRefusal == .gone
     due = now
   }
@@ -166,7 +166,7 @@ extension EngineCore {
     if let shown = recorder.shown {
       (runs[i].shown, runs[i].hasAnswered) = (shown, true)
     }
-    // What the peer had is not there anymore.
+    // The peer lost the saves.
     if failure as? SyncRefusal == .gone { runs[i].shown = ReplicaVersion() }
     runs[i].planRelay(time)
     await writeNotes(i)

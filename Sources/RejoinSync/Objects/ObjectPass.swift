@@ -37,7 +37,7 @@ package struct ObjectPass: Sendable {
   private var smallest: [ObjectName]?
   /// The last version of each device.
   private var lastVersions: [DeviceID: ObjectName] = [:]
-  /// Those that may have to be read.
+  /// The last versions that may have to be read.
   private var unreadVersions: [ObjectName] = []
   /// The object that is read for its scope alone, because it would leave a gap.
   private var probe: ObjectName?

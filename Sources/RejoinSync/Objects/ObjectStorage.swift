@@ -42,11 +42,11 @@ public protocol ObjectStorage: Sendable {
   /// Deletes the objects that exist.
   func delete(_ names: [String]) async throws
 
-  /// Creates the place after ``list()`` has thrown ``SyncRefusal/gone``.
+  /// Creates the place if ``list()`` throws ``SyncRefusal/gone``.
   ///
-  /// The engine calls the method if it never reached the place, or after
-  /// ``SyncEngine/resume(_:)``. At any other time, somebody deleted the place, and the
-  /// app decides.
+  /// The engine calls the method at the first contact, and after
+  /// ``SyncEngine/resume(_:)``. At any other time, a user deleted the place, and the app
+  /// decides.
   func create() async throws
 
   /// Returns the account that uses the place, or `nil` if there are no accounts.
