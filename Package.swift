@@ -114,7 +114,8 @@ let package = Package(
       name: "Simulate", dependencies: ["RejoinTesting", "_RejoinVerification"],
       path: "Tests/Programs/Simulate"),
     .testTarget(
-      name: "RejoinPoliciesTests", dependencies: ["Rejoin", "RejoinPolicies"],
+      name: "RejoinPoliciesTests",
+      dependencies: ["Rejoin", "RejoinPolicies", "RejoinTesting"],
       exclude: ["CoreData"]),
     // `Tests/Checks/Walk/run` records the calls of its increment.
     .executableTarget(

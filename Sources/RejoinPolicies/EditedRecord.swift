@@ -12,15 +12,38 @@ struct EditedRecord: Sendable {
     var resolved: [FieldKey: Value?] = [:]
     /// The edits of counters, sets and ledgers, combined per field.
     var edits: [FieldKey: FieldEdit] = [:]
+    /// The gaps of registers whose position is made in the save, and which are shown as
+    /// unset until then.
+    ///
+    /// Such a register has no value in the other properties.
+    var gaps: [FieldKey: Gap] = [:]
     /// Whether `touch` creates the record or keeps it alive.
     var isTouched = false
 
     var isEmpty: Bool {
-      values.isEmpty && resolved.isEmpty && edits.isEmpty && !isTouched
+      values.isEmpty && resolved.isEmpty && gaps.isEmpty && edits.isEmpty
+        && !isTouched
     }
 
-    /// The last value that was written to each register.
-    var written: [FieldKey: Value?] { values.merging(resolved) { $1 } }
+    /// The last value that was written to each register, which is `nil` for a position
+    /// that is not yet made.
+    var written: [FieldKey: Value?] {
+      values.merging(resolved) { $1 }.merging(gaps.mapValues { _ in nil }) {
+        $1
+      }
+    }
+
+    /// Drops what was written to a register.
+    mutating func clear(_ key: FieldKey) {
+      values[key] = nil
+      gaps[key] = nil
+    }
+  }
+
+  /// The positions on both sides of a gap.
+  struct Gap: Sendable {
+    let left: Position?
+    let right: Position?
   }
 
   let id: RecordID
@@ -76,20 +99,20 @@ struct EditedRecord: Sendable {
 
   func isChangedInContext(_ key: FieldKey) -> Bool {
     isDeleted || changes.edits[key] != nil || changes.resolved[key] != nil
-      || value(of: key) != base(key)
+      || changes.gaps[key] != nil || value(of: key) != base(key)
   }
 
   /// The values written to quiet registers that differ from the shown ones.
   var quietWrites: [FieldKey: Value?] {
     changes.values.filter {
       quiet.contains($0.key) && $0.value != stored($0.key).value
-    }
+    }.merging(changes.gaps.mapValues { _ in nil }) { $1 }
   }
 
   /// Whether the record has edits to save or a failure to report.
   var hasChanges: Bool {
     isDeleted || changes.isTouched || failure != nil || !changes.edits.isEmpty
-      || !changes.resolved.isEmpty
+      || !changes.resolved.isEmpty || !changes.gaps.isEmpty
       || changes.values.keys.contains(where: isChangedInContext)
   }
 
@@ -102,7 +125,7 @@ struct EditedRecord: Sendable {
     }
     let now = replica.recordForEditing(id)
     for key in seenFields.union(now.fields) where !isChangedInContext(key) {
-      changes.values[key] = nil
+      changes.clear(key)
       refreshed[key] = now
     }
   }
@@ -111,7 +134,7 @@ struct EditedRecord: Sendable {
   mutating func settle(
     _ keys: some Sequence<FieldKey>, from replica: Replica
   ) {
-    for key in keys { changes.values[key] = nil }
+    for key in keys { changes.clear(key) }
     refresh(from: replica)
   }
 }
@@ -124,6 +147,7 @@ extension EditedRecord {
   mutating func perform(_ edit: FieldEdit, on key: FieldKey) -> Bool {
     let edit = edit.canonical
     if case .write(let value) = edit {
+      changes.gaps[key] = nil
       if changes.resolved[key] == nil {
         changes.values[key] = .some(value)
       } else {
@@ -147,11 +171,11 @@ extension EditedRecord {
     _ value: Value?, to key: FieldKey, shown: Value?, without before: Value?
   ) {
     let value = value?.canonical
-    if !isDeleted, value == shown { return }
+    if value == shown, !isDeleted || changes.gaps[key] != nil { return }
     if isDeleted || changes.resolved[key] != nil {
       _ = perform(.write(value), on: key)
     } else if value == before {
-      changes.values[key] = nil
+      changes.clear(key)
     } else if value == nil, base(key) == nil {
       // An older field shows a value. Unsetting the empty register hides it,
       // which a plain write of `nil` would not: it is not a change.
@@ -166,9 +190,23 @@ extension EditedRecord {
   /// After a deletion, it is a plain write, since a new record has no siblings
   /// to resolve.
   mutating func resolve(_ key: FieldKey, with value: Value?) {
+    // A position that is not yet made is shown as unset, and replaces all siblings.
+    if value == nil, changes.gaps[key] != nil { return }
+    changes.gaps[key] = nil
     changes.values[key] = .some(value?.canonical)
     if isDeleted { return }
     changes.resolved[key] = changes.values.removeValue(forKey: key)
+  }
+
+  /// Sets a quiet register to a position that is made in the save.
+  mutating func place(_ key: FieldKey, in gap: Gap) {
+    demand(
+      quiet.contains(key),
+      "A record can be moved by a field that is declared with `lww`, and "
+        + "\"\(key.name)\" is not.")
+    changes.values[key] = nil
+    changes.resolved[key] = nil
+    changes.gaps[key] = gap
   }
 
   /// Deletes the record.
@@ -200,7 +238,9 @@ extension EditedRecord {
 
   /// Returns a field with its edits.
   func edited(_ key: FieldKey) -> EditedField {
-    let written = changes.resolved[key] ?? changes.values[key]
+    let written =
+      changes.gaps[key] == nil
+      ? changes.resolved[key] ?? changes.values[key] : .some(nil)
     return EditedField(
       stored(key), written.map { .write($0) } ?? changes.edits[key])
   }

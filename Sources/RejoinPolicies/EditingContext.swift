@@ -161,6 +161,13 @@ extension EditingContext: EditTarget {
     }
   }
 
+  package func place(
+    _ key: FieldKey, of id: RecordID, between left: Position?,
+    and right: Position?
+  ) {
+    update(id) { $0.place(key, in: .init(left: left, right: right)) }
+  }
+
   package var form: (any EditForm)? { self }
 
   package func edited(_ key: FieldKey, of id: RecordID) -> EditedField {

@@ -303,6 +303,13 @@ private final class DraftTarget: EditTarget, EditForm {
     }
   }
 
+  func place(
+    _ key: FieldKey, of id: RecordID, between left: Position?,
+    and right: Position?
+  ) {
+    record.place(key, in: .init(left: left, right: right))
+  }
+
   func assign(
     _ value: Value?, to key: FieldKey, of id: RecordID,
     shown: (_ withEdits: Bool) -> Value?

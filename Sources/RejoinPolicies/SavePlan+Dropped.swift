@@ -13,8 +13,10 @@ extension SavePlan {
     if decision.dropsMergeableEdits {
       dropped +=
         values(
-          record.quietWrites.filter { $1 != shown($0) }
-            .merging(record.changes.resolved) { $1 })
+          record.quietWrites.filter {
+            $1 != shown($0) || record.changes.gaps[$0] != nil
+          }
+          .merging(record.changes.resolved) { $1 })
         + edits(of: record.changes)
     }
     return dropped
@@ -66,9 +68,11 @@ extension SavePlan {
     let undone = record.undone ?? []
     var values: [FieldKey: Value?] = [:]
     for changes in undone { values.merge(changes.written) { $1 } }
+    let moved = Set(undone.flatMap(\.gaps.keys))
     let lost = values.filter { key, value in
-      record.changes.values[key] == nil && value != record.base(key)
-        && value != shown(key)
+      record.changes.values[key] == nil
+        && (value != record.base(key) && value != shown(key)
+          || moved.contains(key))
     }
     return self.values(lost) + undone.flatMap(edits)
   }

@@ -103,6 +103,10 @@ struct SavePlan {
     if writes, replica.isPurged(record.id, since: shownExistence) {
       return .purged(record.id)
     }
+    let isTooFar = record.changes.gaps.values.contains {
+      !replica.canMakePosition(between: $0.left, and: $0.right)
+    }
+    if writes, isTooFar { return .positionTooLong }
     return editsToApply.sorted { $0.key < $1.key }
       .first { !replica.accepts($0.value.edit, of: $0.key, in: record.id) }
       .map { .counterOverflow(record.id, field: $0.key.name) }
@@ -170,8 +174,11 @@ struct SavePlan {
         observed: isQuiet ? now[key] : record.seen(key))
     }
     for (key, value) in quietWrites.sorted(by: { $0.key < $1.key }) {
+      let position = record.changes.gaps[key].map {
+        transaction.position(between: $0.left, and: $0.right).fieldValue
+      }
       transaction.apply(
-        .write(value), to: key, of: record.id, observed: now[key])
+        .write(position ?? value), to: key, of: record.id, observed: now[key])
     }
     for (key, change) in edits.sorted(by: { $0.key < $1.key }) {
       let seen = seesAll ? now[key] : record.seen(key)

@@ -10,11 +10,12 @@ import Testing
   private struct Card: Entity {
     let title = register("title", of: String.self)
     let count = counter("count")
+    let place = register("place", of: Position.self)
   }
 
   enum Mistake: CaseIterable, Codable {
     case editOfOtherKindInContext, editOfOtherKindInDraft
-    case resolvedCounter, draftsOfOneRecord
+    case resolvedCounter, draftsOfOneRecord, moveByRegister
 
     var message: String {
       switch self {
@@ -22,6 +23,8 @@ import Testing
         "cannot edit title, which is a register"
       case .resolvedCounter: "\"count\" is a counter. Edit it instead."
       case .draftsOfOneRecord: "Commit them one after the other."
+      case .moveByRegister:
+        "declared with `lww`, and \"place\" is not."
       }
     }
 
@@ -42,6 +45,8 @@ import Testing
       case .draftsOfOneRecord:
         var drafts = [draft, draft]
         try context.commit(&drafts)
+      case .moveByRegister:
+        draft.edit { $0.move(by: \.place, between: nil, and: nil) }
       }
     }
   }

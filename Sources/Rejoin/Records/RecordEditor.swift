@@ -58,13 +58,36 @@ public struct RecordEditor<Owner: Entity> {
     let field = fields[field]
     let handle = handle(field)
     // If the register shows a value, `nil` removes it, even that of an older
-    // field.
-    let isShown = handle.shown(by: field.versions, withEdits: false) != nil
+    // field. An edit that reads as `nil` would be kept.
+    let isShown = [false, true].allSatisfy {
+      handle.shown(by: field.versions, withEdits: $0) != nil
+    }
     if isShown, target.form != nil {
       handle.assign(nil, field.versions)
     } else {
       handle.perform(.write(nil))
     }
+  }
+
+  /// Moves the record between two others of a list.
+  ///
+  ///     draft.edit { $0.move(by: \.position, between: milk.position, and: nil) }
+  ///
+  /// In a context or a draft, the position is made when the edits are saved, and reads as
+  /// unset until then. Use ``Transaction/move(_:by:between:and:)`` to move several
+  /// records in an order. Call ``unset(_:)`` to withdraw a move: assigning what the field
+  /// reads as, which is `nil`, keeps it.
+  ///
+  /// - Parameters:
+  ///   - field: The field with the position.
+  ///   - left: The position of the record before, or `nil` at the start of the list.
+  ///   - right: The position of the record behind, or `nil` at the end of the list.
+  /// - Precondition: In a context or a draft, the field is declared with `lww`.
+  public func move(
+    by field: KeyPath<Owner, Field<Owner, MVRegister<Position>>>,
+    between left: Position?, and right: Position?
+  ) {
+    target.place(fields[field].key, of: id, between: left, and: right)
   }
 
   /// Returns the content of a field after the edits so far.
@@ -89,6 +112,11 @@ package protocol EditTarget: AnyObject {
   func ensureExists(_ id: RecordID)
   func delete(_ id: RecordID)
   func perform(_ edit: FieldEdit, on key: FieldKey, of id: RecordID)
+
+  /// Sets a register to a position in a gap, which is made in the save.
+  func place(
+    _ key: FieldKey, of id: RecordID, between left: Position?,
+    and right: Position?)
 
   /// The target as a form, or `nil` for a save, where every assignment is an
   /// edit.

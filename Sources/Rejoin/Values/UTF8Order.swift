@@ -82,11 +82,19 @@ enum UTF8Order {
     hasher.combine(0xff as UInt8)
   }
 
-  private static func compare(
+  static func compare(
     _ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>
   ) -> Int {
     let common = min(a.count, b.count)
-    for i in 0..<common where a[i] != b[i] {
+    let (x, y) = (UnsafeRawBufferPointer(a), UnsafeRawBufferPointer(b))
+    var start = 0
+    while common - start >= 8 {
+      let first = x.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+      let second = y.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+      if first != second { return first.bigEndian < second.bigEndian ? -1 : 1 }
+      start += 8
+    }
+    for i in start..<common where a[i] != b[i] {
       return a[i] < b[i] ? -1 : 1
     }
     return a.count - b.count

@@ -51,7 +51,9 @@ enum ReplayOutput {
   ) -> JSONValue? {
     switch key.kind {
     case .register where isQuiet:
-      return record.value(of: key).map { JSONValue($0) }
+      let value = record.value(of: key)
+      let position = value.flatMap(Position.init)
+      return position.map { .text("\($0)") } ?? value.map { JSONValue($0) }
     case .register:
       var members: [SchemaName: JSONValue] = [:]
       members["value"] = record.value(of: key).map { JSONValue($0) }
@@ -174,6 +176,7 @@ extension SaveError {
     case .keyTooLong: "keyTooLong"
     case .serverNameTooLong: "serverNameTooLong"
     case .recordTooLarge: "recordTooLarge"
+    case .positionTooLong: "positionTooLong"
     case .purged: "purged"
     case .observedKind: "observedKind"
     case .identityInUse: "identityInUse"

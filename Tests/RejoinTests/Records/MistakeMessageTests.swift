@@ -53,6 +53,7 @@ import Testing
     case staticDeletionRule, entitiesOfOneName, reservedEntity, quietCounter
     case fieldWithoutName, editOfOtherKind, counterInPull, negativeLimit
     case usedDevice, usedDeviceOfToken, changesOfOneRecord
+    case positionBeforeInnerSave
 
     var message: String {
       switch self {
@@ -76,6 +77,8 @@ import Testing
       case .usedDevice: "fork under a device ID that is new"
       case .usedDeviceOfToken: "an ID that is new each time"
       case .changesOfOneRecord: "two changes are of Sailor/ada"
+      case .positionBeforeInnerSave:
+        "A position was made before another save of the replica"
       }
     }
 
@@ -123,6 +126,14 @@ import Testing
       case .changesOfOneRecord:
         let change = Delta.Change(id: Sailor.ada)
         _ = Delta([change, change])
+      case .positionBeforeInnerSave:
+        try replica.save { transaction in
+          let position = transaction.position(between: nil, and: nil)
+          _ = try? replica.save { $0[Sailor.self, "grace"].ensureExists() }
+          let name = FieldKey("name", .register)
+          transaction.apply(
+            .write(position.fieldValue), to: name, of: Sailor.ada)
+        }
       }
     }
   }

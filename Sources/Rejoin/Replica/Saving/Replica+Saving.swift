@@ -86,7 +86,7 @@ extension Replica {
     transaction._checkInvariants()
     if let failure = transaction.failure { throw failure }
     guard !transaction.pending.isEmpty else { return SaveReport() }
-    let device = try deviceToSaveAs()
+    let device = try transaction.deviceToSaveAs()
     let old = current.identity.deviceToRetire(
       inSaveBy: device, at: current.version)
     if let old { transaction.retire(old) }
@@ -99,6 +99,10 @@ extension Replica {
       throw .clockExhausted
     }
     let dot = Dot(device, current.version[device].sequence + 1)
+    demand(
+      transaction.originOfPositions.map { $0.save == dot.sequence } ?? true,
+      "A position was made before another save of the replica in the same closure. "
+        + "Save before it, or after the closure.")
     // Sort the records, so the digest of a save depends only on its edits.
     let records = transaction.pending.entries
     let order = RecordOrder.indices(records.count) { records[$0].key }
@@ -163,10 +167,13 @@ extension Replica {
     }
   }
 
-  /// Returns the device of the next save, a new one if another replica saves
-  /// under the current ID.
-  private func deviceToSaveAs() throws(SaveError) -> DeviceID {
-    current.needsNewDeviceID ? try unusedDevice() : current.device
+  /// Returns whether a save made now can place a record in a gap.
+  package func canMakePosition(
+    between left: Position?, and right: Position?
+  ) -> Bool {
+    let transaction = Transaction(self)
+    _ = transaction.position(between: left, and: right)
+    return transaction.failure != .positionTooLong
   }
 
   /// Returns whether a save made now can edit a field without overflow.

@@ -25,6 +25,11 @@ public enum SaveError: Error, Hashable, Sendable {
   /// A save that only removes content does not throw this error, even if a
   /// merge made the record larger than the limit.
   case recordTooLarge(RecordID, byteCount: Int)
+  /// A position would have more than ``Position/byteLimit`` bytes.
+  ///
+  /// This takes hundreds of moves to the exact center of a list. Give all items new
+  /// positions in one save.
+  case positionTooLong
   /// The record cannot be restored, or edited as it was shown before its
   /// deletion, because the deletion was purged.
   ///
@@ -67,6 +72,10 @@ extension SaveError: CustomStringConvertible {
         + "maximum is \(Limits.recordBytes). If concurrent writes made it large, "
         + "resolve its conflicts or remove content. Otherwise, split the content "
         + "among several records, or store large content in files."
+    case .positionTooLong:
+      "The item cannot be placed there because its position would have more than "
+        + "\(Position.byteLimit) bytes. Give all items of the list new positions, with "
+        + "`rebalance`."
     case .purged(let id):
       "\(id) cannot be restored or edited as it was shown because its deletion "
         + "was purged. Write to the record in a save to create it again."

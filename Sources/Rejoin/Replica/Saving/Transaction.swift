@@ -12,7 +12,7 @@
 /// changes. Reads within the closure show the edits so far.
 public final class Transaction {
   /// The replica, whose records do not change before the commit.
-  @usableFromInline let replica: Replica
+  @usableFromInline package let replica: Replica
   /// The edits so far.
   ///
   /// Each fits the kind of its field, and its values are canonical.
@@ -34,6 +34,8 @@ public final class Transaction {
   var undone: Dot?
   /// The locations that an undo leaves unchanged.
   var left: [FieldLocation] = []
+  /// The origin of the next position, or `nil` before the first one.
+  var originOfPositions: Position.Origin?
   /// The first reason to refuse the save.
   private(set) var failure: SaveError?
 
