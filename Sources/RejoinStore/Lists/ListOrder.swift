@@ -69,7 +69,8 @@ extension ListOrder.Criterion {
     _ order: SortOrder, _ read: @escaping @Sendable (Record) -> V?
   ) {
     switch V.self {
-    case is String.Type, is Double.Type, is Float.Type, is Date.Type:
+    case is String.Type, is Double.Type, is Float.Type, is Date.Type,
+      is Position.Type:
       self = .value({ read($0)?.fieldValue.canonical }, order)
     case let type as any FixedWidthInteger.Type where type.bitWidth <= 64:
       self = .value({ read($0)?.fieldValue.canonical }, order)

@@ -30,6 +30,8 @@ import Rejoin
 public final class RecordList<Owner: Entity> {
   @ObservationIgnored private var content: ListContent<Owner>
   @ObservationIgnored private var following: Following?
+  /// The store of the records, which the app keeps.
+  @ObservationIgnored private(set) weak var store: ReplicaStore?
 
   /// Whether the first elements were loaded.
   public private(set) var isLoaded = false
@@ -78,6 +80,7 @@ public final class RecordList<Owner: Entity> {
     _ order: ListOrder<Owner>
   ) {
     content = ListContent(isIncluded, order)
+    self.store = store
     following = Following(
       Task { [weak self, weak store, content] in
         guard
