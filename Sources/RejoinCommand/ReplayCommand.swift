@@ -34,7 +34,9 @@ struct ReplayCommand {
       .init(
         title: "STEPS",
         text: """
-          save, delete, undelete   change records on the device "on"
+          save, delete, undelete   change records on the device "on"; "move" places
+                                   a record by a field of the kind "position",
+                                   between two records
           undo, redo               undo the last of these saves, or redo it
           sync, merge              bring the changes of the device "from" to "to"
                                    in a delta; with sync, each device also shows

@@ -87,7 +87,7 @@ import Testing
         if edit.decrements > 0 { taken.insert(["\(id)", "\(key)"]) }
       case .edit(_, _, .write(.reference)): return false
       case .edit: break
-      case .delete, .undelete: if verbs.count > 1 { return false }
+      case .delete, .undelete, .move: if verbs.count > 1 { return false }
       case .touch: return false
       }
     }
@@ -123,7 +123,7 @@ extension ScriptStep {
     return verbs.contains {
       switch $0 {
       case .delete, .undelete: true
-      case .edit, .touch: false
+      case .edit, .touch, .move: false
       }
     }
   }

@@ -22,7 +22,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
 @Suite struct ReplayErrorTests {
   private static let schema = """
     {"entities": {"Item": {"fields": {"name": "register", "qty": "counter", \
-    "tags": "set", "log": "ledger"}}}}
+    "tags": "set", "log": "ledger", "place": "position"}}}}
     """
   private static let begin = """
     # a comment
@@ -54,6 +54,18 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     BrokenScript("a list", "[1]", says: "write one object per line"),
     BrokenScript("a text", "\"show\"", says: "write one object per line"),
     BrokenScript("no verb", #"{"on":"A"}"#, says: "\"do\" is missing"),
+    BrokenScript(
+      "move of a register",
+      #"{"do":"save","on":"A","record":"Item/1","move":{"name":[null,null]}}"#,
+      says: "declare it as \"position\""),
+    BrokenScript(
+      "move to no gap",
+      #"{"do":"save","on":"A","record":"Item/1","move":{"place":["Item/2"]}}"#,
+      says: "the records on both sides of a gap"),
+    BrokenScript(
+      "move beside a number",
+      #"{"do":"save","on":"A","record":"Item/1","move":{"place":[null,3]}}"#,
+      says: "must name records, and not an integer"),
     BrokenScript("unknown verb", #"{"do":"sing","on":"A"}"#, says: "\"sing\""),
     BrokenScript(
       "unknown key", #"{"do":"show","on":"A","shown":1,"loud":true}"#,
@@ -253,9 +265,12 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     (#"{"entities": {"E": 1}}"#, "must be an object"),
     (
       #"{"entities": {"E": {"fields": {"f": "list"}}}}"#,
-      "ledger, lww, register"
+      "ledger, lww, position, register"
     ),
-    (#"{"entities": {"E": {"fields": {"f": 1}}}}"#, "ledger, lww, register"),
+    (
+      #"{"entities": {"E": {"fields": {"f": 1}}}}"#,
+      "ledger, lww, position, register"
+    ),
     (#"{"entities": {"E": {"fields": {"": "set"}}}}"#, "needs a name"),
     (#"{"entities": {"E": {"deletion": "x"}}}"#, "updateWins or deleteWins"),
     (#"{"entities": {"E": {"deletion": 1}}}"#, "\"deletion\""),

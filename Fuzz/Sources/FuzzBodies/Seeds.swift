@@ -10,7 +10,7 @@ public enum Seeds {
   /// The seeds of a target.
   public static func inputs(of target: FuzzTarget) -> [[UInt8]] {
     switch target {
-    case .decode: messages
+    case .decode: messages + positions
     case .open:
       messages.filter { $0[1] == UInt8(ascii: "p") }
         + (1...6).flatMap { DamagedRows(seed: $0).all }
@@ -50,7 +50,7 @@ public enum Seeds {
     var steps: [[UInt8]] = []
     for case .save(_, let verbs) in script.steps {
       let report = try? replica.save(undoable: "save") { transaction in
-        for verb in verbs { transaction.perform(verb) }
+        transaction.perform(verbs)
       }
       let undo = try? report?.undo.map { try replica.undo($0) }
       steps += [report?.undo, undo?.undo].compactMap { $0?.storedBytes }
@@ -66,6 +66,21 @@ public enum Seeds {
     let key = String(repeating: "k", count: RecordID.keyByteLimit)
     _ = try? replica.save { $0.ensureExists(RecordID("Note", key)) }
     return [replica.delta()?.encoded() ?? [], replica.state.encoded()]
+  }
+
+  /// Positions that random saves made.
+  private static var positions: [[UInt8]] {
+    (0..<20).flatMap { seed in
+      LiveHistory(seed: seed, steps: 40).states.flatMap { state in
+        let replica = LiveHistory.open(state)
+        return ScriptUniverse.standard.records.compactMap { id -> [UInt8]? in
+          let lww = FieldKey("lww", .register)
+          guard case .bytes(let bytes)? = replica.record(id)?.value(of: lww)
+          else { return nil }
+          return bytes
+        }
+      }
+    }
   }
 
   /// Random bytes, of growing length.

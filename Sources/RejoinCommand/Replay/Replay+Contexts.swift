@@ -36,7 +36,8 @@ extension Replay {
 
   func edit(_ line: inout ScriptLine) throws(ScriptError) {
     let target = try context(&line)
-    for (key, edit) in try ScriptVerbs(&line, on: target.id, schema).edits {
+    let verbs = try ScriptVerbs(&line, on: target.id, schema)
+    for (key, edit) in verbs.edits {
       guard target.context.apply(edit, to: key, in: target.id) else {
         print(
           ReplayOutput.line(
@@ -44,6 +45,7 @@ extension Replay {
         continue
       }
     }
+    verbs.place(in: target.context)
   }
 
   func commit(_ line: inout ScriptLine) throws(ScriptError) {
@@ -69,7 +71,12 @@ extension Replay {
   func resolve(_ line: inout ScriptLine) throws(ScriptError) {
     let target = try context(&line)
     var values: [FieldKey: Value?] = [:]
-    for (key, edit) in try ScriptVerbs(&line, on: target.id, schema).edits {
+    let verbs = try ScriptVerbs(&line, on: target.id, schema)
+    if let (key, _) = verbs.moves.first {
+      throw line.error(
+        "\"\(key.name)\" cannot be resolved by a move; use \"set\"")
+    }
+    for (key, edit) in verbs.edits {
       guard case .write(let value) = edit else {
         throw line.error(
           "\"\(key.name)\" is a \(key.kind.rawValue), and only registers are "

@@ -33,9 +33,9 @@ struct ScriptSchema {
 
   /// The names for the kinds of fields in a script.
   private static let declarations: [String: (kind: FieldKind, isQuiet: Bool)] =
-    FieldKind.allCases.reduce(into: ["lww": (.register, true)]) {
-      $0[$1.rawValue] = ($1, false)
-    }
+    FieldKind.allCases.reduce(
+      into: ["lww": (.register, true), "position": (.register, true)]
+    ) { $0[$1.rawValue] = ($1, false) }
 
   private static func definition(
     _ entity: inout ScriptLine

@@ -4,11 +4,13 @@ import Rejoin
 import RejoinComparison
 
 /// The verbs of a line on one record, in the order in which they apply: `set`,
-/// `clear`, `reset`, `increment`, `insert`, `remove`, `append`.
+/// `clear`, `reset`, `increment`, `insert`, `remove`, `append`, `move`.
 struct ScriptVerbs {
   let id: RecordID
   /// The edits in the order of their application.
   private(set) var edits: [(key: FieldKey, edit: FieldEdit)] = []
+  /// The fields whose position changes, and the records on both sides of the gap.
+  private(set) var moves: [(key: FieldKey, gap: [RecordID?])] = []
 
   init(
     _ line: inout ScriptLine, on id: RecordID, _ schema: ScriptSchema
@@ -43,11 +45,24 @@ struct ScriptVerbs {
       SetEdit(inserting: [], removing: $0)
     }
     try takeEntries(&line, schema)
+    try takeGaps(&line, schema)
   }
 
   /// Applies the verbs in a transaction.
   func apply(to transaction: Transaction) {
     for (key, change) in edits { transaction.apply(change, to: key, of: id) }
+    place(in: transaction)
+  }
+
+  /// Places the record in its gaps.
+  func place(in target: some EditTarget) {
+    for (key, gap) in moves {
+      let neighbors = gap.map { record in
+        record.flatMap { target.edited(key, of: $0).value }
+          .flatMap(Position.init)
+      }
+      target.place(key, of: id, between: neighbors[0], and: neighbors[1])
+    }
   }
 
   private mutating func add(
@@ -98,6 +113,37 @@ struct ScriptVerbs {
         edit.append(amount, memo: nil)
       }
       try add(.append(edit), to: key, "append", line)
+    }
+  }
+
+  private mutating func takeGaps(
+    _ line: inout ScriptLine, _ schema: ScriptSchema
+  ) throws(ScriptError) {
+    for (name, json) in try line.object("move") {
+      let key = try schema.field(name, of: id, in: line)
+      guard schema.schema.isQuiet(key, in: id.entity) else {
+        throw line.error(
+          "\"\(name)\" has no position; declare it as \"position\" in the first "
+            + "line")
+      }
+      guard case .array(let ends) = json, ends.count == 2 else {
+        throw line.error(
+          "\"\(name)\" in \"move\" must be the records on both sides of a gap, "
+            + "or null at an end of the list")
+      }
+      var gap: [RecordID?] = []
+      for end in ends {
+        switch end {
+        case .scalar(.null): gap.append(nil)
+        case .scalar(.string(let text)):
+          gap.append(try schema.record(text, in: line))
+        default:
+          throw line.error(
+            "\"\(name)\" in \"move\" must name records, and not "
+              + "\(end.typeName)")
+        }
+      }
+      moves.append((key, gap))
     }
   }
 

@@ -108,6 +108,17 @@ extension ExplorerProgram {
     [a[theme, .int(2)], .edit(a, log, .append(.cancelling))],
     [a[theme, nil], a.appending(-1, to: log), b.appending(3, to: log)])
 
+  /// Records that two devices move to one place, and one of whose neighbors is deleted.
+  public static let moves = ExplorerProgram(
+    "moves", about: [theme],
+    .verbs([
+      .move(a, theme, after: nil, before: nil),
+      .move(b, theme, after: a, before: nil),
+    ]),
+    .verbs([.move(b, theme, after: nil, before: a)]),
+    .verbs([.move(a, theme, after: b, before: nil), .delete(b)]),
+    .undo(again: false))
+
   /// Returns a program that deletes a record, purges it, and meanwhile brings it
   /// back in some ways.
   public static func purges(

@@ -53,6 +53,8 @@ extension ExplorerProgram {
     [
       retirement.reduced(
         savers: [[0], [1], [0], [2]], times: [0], kept: kept),
+      moves.reduced(
+        savers: [[0], [1], [2], [1, 2]], times: [0], kept: kept),
       imports.reduced(savers: [[0], [1], [2], [0]], times: [0], kept: kept),
       bringingBack(.updateWins)
         .reduced(savers: [[0], [1], [2], [0]], times: [0], kept: kept),

@@ -61,7 +61,8 @@ extension OracleReplica {
   /// record.
   func mustRefuse(_ verbs: [ScriptVerb]) -> Bool {
     var pending: [RecordID: OraclePending] = [:]
-    for verb in verbs {
+    var moves = 0
+    for verb in placed(verbs, &moves) {
       if case .undelete(let id) = verb,
         pending[id] == nil, !exists(id), isDead(id),
         isPurged(id)

@@ -52,8 +52,18 @@ extension OracleReplica {
   /// - Returns: The index of the save, or `nil` if there was nothing to save.
   mutating func save(_ verbs: [ScriptVerb], now: Int64) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
-    for verb in verbs { add(verb, to: &pending) }
+    var moves = 0
+    for verb in placed(verbs, &moves) { add(verb, to: &pending) }
     return commit(pending, now: now)
+  }
+
+  /// Returns the verbs with a write of the new position instead of each move.
+  ///
+  /// - Parameter moves: How many positions the save has made.
+  func placed(_ verbs: [ScriptVerb], _ moves: inout Int) -> [ScriptVerb] {
+    verbs.placed(at: Dot(device, clock[device] + 1), &moves) { location in
+      exists(location.record) ? field(location).write?.value : nil
+    }
   }
 
   /// Saves edits of a record that was fetched earlier, with the saves in
@@ -64,7 +74,8 @@ extension OracleReplica {
   ) -> Int? {
     if edits.isEmpty { return nil }
     var pending: [RecordID: OraclePending] = [:]
-    for verb in company.before { add(verb, to: &pending) }
+    var moves = 0
+    for verb in placed(company.before, &moves) { add(verb, to: &pending) }
     var record = pending[id] ?? OraclePending()
     if record.mark == .deletion {
       record = OraclePending(mark: .touch, drops: true)
@@ -83,7 +94,7 @@ extension OracleReplica {
       record.verbs[key, default: []].append(edit)
     }
     pending[id] = record
-    for verb in company.after { add(verb, to: &pending) }
+    for verb in placed(company.after, &moves) { add(verb, to: &pending) }
     return commit(pending, now: now)
   }
 
@@ -148,7 +159,8 @@ extension OracleReplica {
     now: Int64
   ) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
-    for verb in company.before { add(verb, to: &pending) }
+    var moves = 0
+    for verb in placed(company.before, &moves) { add(verb, to: &pending) }
     if exists(id, after: pending) {
       var record = pending[id] ?? OraclePending()
       record.show(
@@ -162,7 +174,7 @@ extension OracleReplica {
       }
       pending[id] = record
     }
-    for verb in company.after { add(verb, to: &pending) }
+    for verb in placed(company.after, &moves) { add(verb, to: &pending) }
     return commit(pending, now: now)
   }
 
@@ -187,6 +199,7 @@ extension OracleReplica {
       touch(id, in: &pending)
       pending[id]?.shown[key] = nil
       pending[id]?.verbs[key, default: []].append(edit)
+    case .move: preconditionFailure("A move is a write of a new position.")
     }
   }
 

@@ -23,7 +23,7 @@ enum ReplayJSON {
     "{\(members.map { "\(text($0.0)):\($0.1)" }.joined(separator: ","))}"
   }
 
-  private static func array(_ elements: [String]) -> String {
+  static func array(_ elements: [String]) -> String {
     "[\(elements.joined(separator: ","))]"
   }
 

@@ -55,8 +55,11 @@ extension [ScriptVerb] {
   fileprivate var locations: [FieldLocation] {
     flatMap { verb in
       let existence = FieldLocation(record: verb.id, field: .existence)
-      guard case .edit(let id, let key, _) = verb else { return [existence] }
-      return [existence, FieldLocation(record: id, field: key)]
+      switch verb {
+      case .edit(let id, let key, _), .move(let id, let key, _, _):
+        return [existence, FieldLocation(record: id, field: key)]
+      case .touch, .delete, .undelete: return [existence]
+      }
     }
   }
 }
@@ -270,13 +273,13 @@ private struct ReplayPrinter {
   }
 
   private mutating func save(_ i: Int, _ verbs: [ScriptVerb]) {
-    let deletions = verbs.filter {
+    let ownLines = verbs.filter {
       switch $0 {
-      case .delete, .undelete: true
+      case .delete, .undelete, .move: true
       default: false
       }
     }
-    if !deletions.isEmpty, verbs.count > 1 {
+    if !ownLines.isEmpty, verbs.count > 1 {
       lines.append("# What follows up to the next comment was one save.")
     }
     var records: [(id: RecordID, edits: [FieldKey: FieldEdit])] = []
@@ -301,9 +304,19 @@ private struct ReplayPrinter {
         add("undelete", "on", i, [("record", ReplayJSON.text("\(id)"))])
       case .edit(let id, let key, let edit):
         add(edit, of: key, in: id, to: &records)
+      case .move(let id, let key, let left, let right):
+        flush(&self)
+        let gap = ReplayJSON.array(
+          [left, right].map { $0.map { ReplayJSON.text("\($0)") } ?? "null" })
+        add(
+          "save", "on", i,
+          [
+            ("record", ReplayJSON.text("\(id)")),
+            ("move", ReplayJSON.object([(key.name, gap)])),
+          ])
       }
     }
     flush(&self)
-    if !deletions.isEmpty, verbs.count > 1 { lines.append("#") }
+    if !ownLines.isEmpty, verbs.count > 1 { lines.append("#") }
   }
 }

@@ -24,8 +24,23 @@ extension ScriptGenerator {
     switch random.number(below: 20) {
     case 0: return .touch(id)
     case 1, 2, 3: return .delete(id)
-    default: return edit(of: id, universe.fields)
+    default: return moving(edit(of: id, universe.fields))
     }
+  }
+
+  /// Returns a move instead of some of the writes to quiet registers.
+  ///
+  /// The written number names the neighbors, so that the draws stay the same.
+  private func moving(_ verb: ScriptVerb) -> ScriptVerb {
+    guard case .edit(let id, let key, .write(.int(let number)?)) = verb,
+      universe.schema.isQuiet(key, in: id.entity), number >= 20
+    else { return verb }
+    let neighbors = universe.records.map(Optional.some) + [nil]
+    let (left, right) = Int(number).quotientAndRemainder(
+      dividingBy: neighbors.count)
+    return .move(
+      id, key, after: neighbors[left % neighbors.count],
+      before: neighbors[right])
   }
 
   mutating func edit(

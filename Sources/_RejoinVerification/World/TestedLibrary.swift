@@ -144,7 +144,7 @@ extension TestedLibrary {
   ) throws -> Dot? {
     hand.now = now
     return try replica.save(undoable: "save") { transaction in
-      for verb in verbs { transaction.perform(verb) }
+      transaction.perform(verbs)
     }.dot
   }
 
@@ -198,9 +198,9 @@ extension TestedLibrary {
   ) throws -> Dot? {
     hand.now = now
     return try replica.save(undoable: "context") { transaction in
-      for verb in company.before { transaction.perform(verb) }
+      transaction.perform(company.before)
       body(transaction)
-      for verb in company.after { transaction.perform(verb) }
+      transaction.perform(company.after)
     }.dot
   }
 
@@ -213,7 +213,7 @@ extension TestedLibrary {
       makeDeviceID: makeDeviceID)
     for target in [blank, replica] {
       try target.importRows { transaction in
-        rows.forEach { transaction.perform($0) }
+        transaction.perform(rows)
       }
     }
     return blank.version.vectorClock.entries.first.map {
@@ -228,7 +228,7 @@ extension TestedLibrary {
     hand.now = now
     let before = replica.version.vectorClock
     try replica.importRows(from: server, modifiedAt: time) { transaction in
-      rows.forEach { transaction.perform($0) }
+      transaction.perform(rows)
     }
     return replica.version.vectorClock.entries.first {
       $0.count > before[$0.device]

@@ -44,7 +44,7 @@ import _RejoinVerification
   ) throws -> SaveReport {
     try replica.save { transaction in
       transaction.isUndoable = true
-      verbs.forEach(transaction.perform)
+      transaction.perform(verbs)
     }
   }
 

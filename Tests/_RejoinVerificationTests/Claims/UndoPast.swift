@@ -32,7 +32,7 @@ struct UndoPast {
           saves.append(verbs)
         } else {
           _ = try? replicas[i].save { transaction in
-            verbs.forEach(transaction.perform)
+            transaction.perform(verbs)
           }
         }
       case .sync(let i, let j) where max(i, j) < 2:

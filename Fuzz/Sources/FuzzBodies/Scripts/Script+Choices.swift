@@ -100,13 +100,34 @@ extension ByteSource {
 
   private mutating func rows(_ fields: [FieldKey]) -> [ScriptVerb] {
     (0...below(3)).map { _ in
-      below(8) == 0 ? .touch(record()) : verb(fields)
+      below(8) == 0 ? .touch(record()) : edit(fields)
     }
   }
 
   private mutating func verb(_ fields: [FieldKey]) -> ScriptVerb {
+    let verb = edit(fields)
+    guard case .edit(let id, let key, let edit) = verb else { return verb }
+    return move(id, key, instead: edit) ?? verb
+  }
+
+  private mutating func edit(_ fields: [FieldKey]) -> ScriptVerb {
     let (id, key) = (record(), pick(fields))
     return .edit(id, key, key.kind.edit(choosing: &self))
+  }
+
+  /// Returns a move instead of some writes to quiet registers, without a choice.
+  private func move(
+    _ id: RecordID, _ key: FieldKey, instead edit: FieldEdit
+  ) -> ScriptVerb? {
+    guard ScriptUniverse.standard.schema[id.entity].quietFields.contains(key)
+    else { return nil }
+    let records = ScriptUniverse.standard.records
+    return switch edit {
+    case .write(.int(0)): .move(id, key, after: records[0], before: nil)
+    case .write(.int(1)): .move(id, key, after: nil, before: records[1])
+    case .write(.bool): .move(id, key, after: records[2], before: records[0])
+    default: nil
+    }
   }
 
   private mutating func edits() -> [FieldKey: FieldEdit] {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import _RejoinVerification
 
 /// Decodes a message of the kind that its second byte names, unchanged and
-/// with a correct checksum.
+/// with a correct checksum, and a position.
 struct DecodeBody {
   private let bytes: [UInt8]
 
@@ -12,6 +13,9 @@ struct DecodeBody {
   func check() throws(FuzzFailure) {
     try check(bytes)
     try check(bytes.resealed)
+    do { try PositionLaws.check(bytes) } catch {
+      throw FuzzFailure("a position: \(error)")
+    }
   }
 
   private func check(_ bytes: [UInt8]) throws(FuzzFailure) {

@@ -88,7 +88,7 @@ extension ByteSource {
     for _ in 0..<below(3) {
       let verbs = verbs()
       _ = try? replica.save { transaction in
-        for verb in verbs { transaction.perform(verb) }
+        transaction.perform(verbs)
       }
       bases.append(replica.version)
     }

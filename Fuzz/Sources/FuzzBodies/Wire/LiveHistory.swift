@@ -30,7 +30,7 @@ public struct LiveHistory: Sendable {
       case .save(let i, let verbs) where i < 3:
         let before = replicas[i].version
         _ = try? replicas[i].save { transaction in
-          for verb in verbs { transaction.perform(verb) }
+          transaction.perform(verbs)
         }
         addMessage(replicas[i].delta(since: before))
       case .sync(let i, let j) where max(i, j) < 3,
@@ -62,12 +62,12 @@ public struct LiveHistory: Sendable {
     switch step {
     case .bringIn(let i, let rows) where i < 3:
       _ = try? replicas[i].importRows { transaction in
-        rows.forEach { transaction.perform($0) }
+        transaction.perform(rows)
       }
     case .pull(let i, let server, let time, let rows) where i < 3:
       _ = try? replicas[i].importRows(from: server, modifiedAt: time) {
         transaction in
-        rows.forEach { transaction.perform($0) }
+        transaction.perform(rows)
       }
     case .retire(let i, let j) where max(i, j) < 3:
       _ = try? replicas[i].retire(replicas[j].device)

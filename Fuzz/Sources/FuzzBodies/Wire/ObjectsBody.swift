@@ -137,7 +137,7 @@ extension ObjectsBody {
         store, routes: [.init("place", scope: scope, objects: place)])
       for case .save(_, let verbs) in script.steps {
         _ = try? await store.save { transaction in
-          for verb in verbs { transaction.perform(verb) }
+          transaction.perform(verbs)
         }
         await engine.sync()
       }

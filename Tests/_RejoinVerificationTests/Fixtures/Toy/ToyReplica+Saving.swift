@@ -34,7 +34,8 @@ extension ToyReplica {
   mutating func save(_ verbs: [ScriptVerb], now: Int64) throws -> Dot? {
     var pending: [RecordID: ToyPending] = [:]
     var refused: RecordID?
-    for verb in verbs { note(verb, in: &pending, &refused) }
+    var moves = 0
+    for verb in placed(verbs, &moves) { note(verb, in: &pending, &refused) }
     if let refused { throw SaveError.purged(refused) }
     return try commit(pending, now: now)
   }
@@ -63,6 +64,15 @@ extension ToyReplica {
       if pending[id]?.edits[key]?.append(edit) == nil {
         pending[id]?.edits[key] = edit
       }
+    case .move: preconditionFailure("A move is a write of a new position.")
+    }
+  }
+
+  private func placed(
+    _ verbs: [ScriptVerb], _ moves: inout Int
+  ) -> [ScriptVerb] {
+    verbs.placed(at: Dot(device, vector[device] + 1), &moves) { location in
+      exists(location.record) ? reading(of: location).value : nil
     }
   }
 
@@ -211,7 +221,10 @@ extension ToyReplica {
   ) throws -> Dot? {
     var pending: [RecordID: ToyPending] = [:]
     var refused: RecordID?
-    for verb in company.before { note(verb, in: &pending, &refused) }
+    var moves = 0
+    for verb in placed(company.before, &moves) {
+      note(verb, in: &pending, &refused)
+    }
     var record = pending[id] ?? ToyPending()
     let isUnseen = marks(of: id, [.dead, .dropped]).contains {
       !(shown[.existence]?.clock.contains($0.dot) ?? false)
@@ -244,7 +257,9 @@ extension ToyReplica {
       }
     }
     pending[id] = record
-    for verb in company.after { note(verb, in: &pending, &refused) }
+    for verb in placed(company.after, &moves) {
+      note(verb, in: &pending, &refused)
+    }
     if let refused { throw SaveError.purged(refused) }
     return try commit(pending, now: now)
   }
@@ -254,7 +269,10 @@ extension ToyReplica {
   ) throws -> Dot? {
     var pending: [RecordID: ToyPending] = [:]
     var refused: RecordID?
-    for verb in company.before { note(verb, in: &pending, &refused) }
+    var moves = 0
+    for verb in placed(company.before, &moves) {
+      note(verb, in: &pending, &refused)
+    }
     if exists(id, after: pending) {
       var record = pending[id] ?? ToyPending()
       record.show(
@@ -267,7 +285,9 @@ extension ToyReplica {
       }
       pending[id] = record
     }
-    for verb in company.after { note(verb, in: &pending, &refused) }
+    for verb in placed(company.after, &moves) {
+      note(verb, in: &pending, &refused)
+    }
     if let refused { throw SaveError.purged(refused) }
     return try commit(pending, now: now)
   }
