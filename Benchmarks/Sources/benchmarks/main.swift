@@ -44,6 +44,7 @@ func run(_ arguments: Arguments) throws {
   suite.addCalls()
   suite.addEngines()
   suite.addObjects()
+  suite.addPositions()
   suite.addStrategies()
   var runner = Runner(arguments.scale, progress: tell)
   let rows = try runner.run(suite, filters: arguments.filters)
