@@ -286,6 +286,12 @@ private struct PlacedItem: Entity {
       Position(fieldValue: .bytes(bytes + [0xff] + tag + [0x83, 0x81])) == nil)
     #expect(Position(fieldValue: .bytes(bytes + [0, 0x83, 0x81])) != nil)
     #expect(Position(fieldValue: .bytes(bytes + [1, 0x83, 0x81])) == nil)
+    // A position has at most 1,024 bytes.
+    for (levels, isPosition) in [(338, true), (339, false)] {
+      let below = (0..<levels).flatMap { _ in [0, 0x83, 0x81] as [UInt8] }
+      let long = Position(fieldValue: .bytes(bytes + below))
+      #expect((long != nil) == isPosition)
+    }
   }
 
   @Test func positionAboveTheLimitRefusesTheSave() throws {

@@ -86,7 +86,7 @@ extension Replica {
     transaction._checkInvariants()
     if let failure = transaction.failure { throw failure }
     guard !transaction.pending.isEmpty else { return SaveReport() }
-    let device = try transaction.deviceToSaveAs()
+    let device = try deviceToSave(transaction)
     let old = current.identity.deviceToRetire(
       inSaveBy: device, at: current.version)
     if let old { transaction.retire(old) }
@@ -165,6 +165,15 @@ extension Replica {
     return current.records[position].marks.contains {
       $0.payload.covered != nil && !existence.clock.contains($0.dot)
     }
+  }
+
+  /// Returns the device of the next save, a new one if another replica saves
+  /// under the current ID.
+  ///
+  /// Positions contain it, so it does not change after the first one.
+  func deviceToSave(_ transaction: Transaction) throws(SaveError) -> DeviceID {
+    if let origin = transaction.originOfPositions { return origin.device }
+    return current.needsNewDeviceID ? try unusedDevice() : current.device
   }
 
   /// Returns whether a save made now can place a record in a gap.

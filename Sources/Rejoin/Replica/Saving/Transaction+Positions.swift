@@ -43,22 +43,12 @@ extension Transaction {
 
   private func newOrigin() -> Position.Origin {
     var device = replica.current.device
-    do { device = try deviceToSaveAs() } catch { fail(error) }
+    do { device = try replica.deviceToSave(self) } catch { fail(error) }
     let last = replica.current.version[device].sequence
     // A position has room for fewer numbers than a save.
     if last >= Position.lastSave { fail(.numbersExhausted(device)) }
     return Position.Origin(
       Dot(device, min(last, Position.lastSave - 1) + 1))
-  }
-
-  /// Returns the device of the save, which is a new one if another replica saves under
-  /// the current ID.
-  ///
-  /// Positions contain it, so it does not change after the first one.
-  func deviceToSaveAs() throws(SaveError) -> DeviceID {
-    if let originOfPositions { return originOfPositions.device }
-    return replica.current.needsNewDeviceID
-      ? try replica.unusedDevice() : replica.current.device
   }
 
   /// A field that is declared with `lww(_:of:)` of type ``Position``.
