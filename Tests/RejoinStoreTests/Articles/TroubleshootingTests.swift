@@ -32,7 +32,7 @@ import Testing
       .counterOverflow(note, field: "n"), .emptyKey(entity: "Note"),
       .keyTooLong(
         RecordID("Note", String(repeating: "k", count: 1025)), limit: 1024),
-      .recordTooLarge(note, byteCount: 20_000_000),
+      .recordTooLarge(note, byteCount: 20_000_000), .positionTooLong,
       .purged(note), .observedKind(note, field: "n"),
       .identityInUse(DeviceID(1)),
     ]
