@@ -324,6 +324,38 @@ private struct PlacedItem: Entity {
     #expect(one < self.position(between: one, and: next, 1, 2))
   }
 
+  /// A device whose ID another replica uses, too, saves under a new one.
+  @Test func positionNamesNewDevice() throws {
+    let replicas = (0..<2).map { _ in
+      let ids = Locked(8 as UInt64)
+      return Replica(
+        device: DeviceID(1), schema: [PlacedItem.self],
+        wallClock: ManualClock(1).wallClock,
+        makeDeviceID: {
+          DeviceID(
+            ids.withLock {
+              $0 += 1
+              return $0
+            })
+        })
+    }
+    for (i, replica) in replicas.enumerated() {
+      for j in 0...i {
+        try replica.save { $0[PlacedItem.self, "\(i) \(j)"].ensureExists() }
+      }
+    }
+    replicas[0].apply(replicas[1].delta()!)
+    try replicas[0].save { transaction in
+      transaction[PlacedItem.self, "a"].position = transaction.position(
+        between: nil, and: nil)
+    }
+    let device = replicas[0].device
+    #expect(device != DeviceID(1))
+    let made = replicas[0][PlacedItem.self, "a"]?.position
+    var origin = Position.Origin(Dot(device, 1))
+    #expect(made == origin.next(after: nil, before: nil))
+  }
+
   // MARK: Moves by key
 
   private func list(_ keys: [String]) throws -> Replica {
