@@ -221,13 +221,13 @@ import Testing
     }
   }
 
-  /// What a draft does to a position.
+  /// A verb of a draft, most of which change a position.
   private enum Verb: CaseIterable {
     case move, assign, assignShown, assignNil, unset, resolve, resolveShown
     case setRaw, delete, edit
   }
 
-  /// What the last of some verbs leaves.
+  /// The content of a field after some verbs.
   private enum Outcome: Equatable { case base, moved, value(Position?) }
 
   @Test(arguments: [true, false])

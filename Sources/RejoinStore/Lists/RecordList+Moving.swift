@@ -17,8 +17,8 @@ extension RecordList {
   /// The records are moved in one save, and stay together. Deleted records and offsets that
   /// the list no longer has are left out. If the list has a condition, the records can be
   /// before or after hidden ones. Records without a position are at the end. If some are
-  /// before the destination, they get positions, too, and so do records behind it with the
-  /// position of the one before it.
+  /// before the destination, the save gives them positions. It also does so for records
+  /// behind the destination that have the position of the one before it.
   ///
   /// - Parameters:
   ///   - source: The offsets of the records in the list, or in the section.

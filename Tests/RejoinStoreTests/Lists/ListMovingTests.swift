@@ -118,7 +118,7 @@ private struct Dish: Entity {
     let keys = device.keys
     try await device.move([4], to: 2)
     #expect(device.keys == moved(keys, [4], to: 2))
-    // Those behind the gap need none.
+    // Two items are behind the gap, and have no position.
     #expect(device.list.elements.filter { $0.position == nil }.count == 2)
   }
 

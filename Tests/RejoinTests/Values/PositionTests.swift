@@ -263,7 +263,7 @@ private struct PlacedItem: Entity {
       }
       guard let position = Position(fieldValue: .bytes(bytes)) else { continue }
       #expect(position.bytes == bytes && bytes.last.map { $0 & 1 } == 1)
-      // It has a place on each side, also if another device made it.
+      // Each device can make positions on both sides of it.
       let left = self.position(between: nil, and: position, 2, 9)
       let right = self.position(between: position, and: nil, 2, 9)
       #expect(left < position && position < right)
@@ -324,7 +324,7 @@ private struct PlacedItem: Entity {
     #expect(one < self.position(between: one, and: next, 1, 2))
   }
 
-  /// A device whose ID another replica uses, too, saves under a new one.
+  /// If two replicas use one device ID, a replica that finds out takes a new one.
   @Test func positionNamesNewDevice() throws {
     let replicas = (0..<2).map { _ in
       let ids = Locked(8 as UInt64)

@@ -32,7 +32,7 @@ public struct Position: Hashable, Sendable {
   /// The maximum number of bytes.
   public static let byteLimit = 1_024
   /// The greatest number of a save that a position can name.
-  static let lastSave: UInt64 = 1 << 60 - 1
+  static let lastSave: UInt64 = (1 << 60) - 1
 
   let bytes: [UInt8]
 
@@ -68,8 +68,9 @@ extension Position: CustomStringConvertible {
 }
 
 extension Position {
-  /// What makes a position unique: the device, the number of its save, and how many
-  /// positions the save made before.
+  /// The device, the number of its save, and how many positions the save made before.
+  ///
+  /// Together, they make a position unique.
   struct Origin {
     let device: DeviceID
     /// 48 bits that stand for the device.
