@@ -15,4 +15,25 @@ package enum TestProgram {
       .map { $0.appending(path: name) }
       .first { FileManager.default.isExecutableFile(atPath: $0.path) }
   }
+
+  /// Reads what a program writes, through a byte or until the program ends.
+  ///
+  /// `FileHandle` fails on Linux if a signal interrupts it.
+  package static func output(
+    of pipe: Pipe, through last: UInt8? = nil
+  ) throws -> Data {
+    let file = pipe.fileHandleForReading.fileDescriptor
+    var output = Data()
+    var piece = [UInt8](repeating: 0, count: last == nil ? 1 << 16 : 1)
+    while last == nil || output.last != last {
+      let count = read(file, &piece, piece.count)
+      if count == 0 { break }
+      if count > 0 {
+        output += piece.prefix(count)
+      } else if errno != EINTR {
+        throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+      }
+    }
+    return output
+  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import _RejoinVerification
 
 /// The output and the exit code of a process.
 struct Printed {
@@ -55,7 +56,7 @@ func run(
     .merging(environment) { $1 }
   (process.standardOutput, process.standardError) = (output, output)
   try process.run()
-  let text = try output.fileHandleForReading.readToEnd() ?? Data()
+  let text = try TestProgram.output(of: output)
   process.waitUntilExit()
   return Printed(
     text: String(decoding: text, as: UTF8.self),

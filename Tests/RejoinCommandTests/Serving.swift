@@ -3,6 +3,7 @@
 import Foundation
 import RejoinTesting
 import Testing
+import _RejoinVerification
 
 @testable import RejoinCommand
 
@@ -43,12 +44,7 @@ final class RunningServer {
     process.currentDirectoryURL = folder.url
     (process.standardInput, process.standardOutput) = (input, output)
     try process.run()
-    var line: [UInt8] = []
-    while line.last != UInt8(ascii: "\n"),
-      let byte = try output.fileHandleForReading.read(upToCount: 1)?.first
-    {
-      line.append(byte)
-    }
+    let line = try TestProgram.output(of: output, through: UInt8(ascii: "\n"))
     let text = String(decoding: line, as: UTF8.self)
     let match = text.wholeMatch(
       of:

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import _RejoinVerification
 
 /// If standard output cannot be written, every subcommand ends with a message
 /// and exit code 1.
@@ -44,7 +45,7 @@ import Testing
     // A crash would otherwise wait minutes for its backtrace.
     process.environment = ["SWIFT_BACKTRACE": "enable=no"]
     try process.run()
-    let text = try complaint.fileHandleForReading.readToEnd() ?? Data()
+    let text = try TestProgram.output(of: complaint)
     process.waitUntilExit()
     return Outcome(
       exitCode: process.terminationStatus, reason: process.terminationReason,

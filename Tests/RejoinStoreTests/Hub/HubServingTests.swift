@@ -73,7 +73,8 @@ import Testing
     _ = try HubConnection(connect(.sqlite), makeDeviceID: DeviceID.random)
     let (stream, begins) = AsyncStream.makeStream(of: Void.self)
     let hub = try await Hub(connections: 1) {
-      Telling(try SQLiteConnection(opening: path), begins)
+      Telling(
+        try SQLiteConnection(opening: path, timeout: .seconds(600)), begins)
     }
     let session = hub.makeSession { _ in }
     let other = try SQLiteConnection(opening: path)
@@ -104,7 +105,8 @@ import Testing
     var limits = Hub.Limits()
     limits.bytesPerRecord = 5_000
     let hub = try await Hub(connections: 1, limits: limits) {
-      Telling(try SQLiteConnection(opening: path), begins)
+      Telling(
+        try SQLiteConnection(opening: path, timeout: .seconds(600)), begins)
     }
     let session = hub.makeSession { _ in }
     let other = try SQLiteConnection(opening: path)

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import _RejoinVerification
 
 /// Mistakes that do not compile, with the errors that the compiler shows.
 @Suite struct MistakeTests {
@@ -47,7 +48,7 @@ import Testing
     compiler.standardError = pipe
     compiler.standardOutput = pipe
     try compiler.run()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    let output = try TestProgram.output(of: pipe)
     compiler.waitUntilExit()
     return String(decoding: output, as: UTF8.self).split(separator: "\n")
       .filter { $0.hasPrefix(file.path()) }

@@ -16,7 +16,7 @@ import Testing
     process.arguments = words
     (process.standardOutput, process.standardError) = (output, output)
     try process.run()
-    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    let text = try TestProgram.output(of: output)
     process.waitUntilExit()
     return (process.terminationStatus, String(decoding: text, as: UTF8.self))
   }
