@@ -35,7 +35,7 @@ extension ExplorerProgram {
       existence(.updateWins).first(3).splitting(savers: [[0], [1], [2]]),
       existence(.deleteWins).first(3).splitting(savers: [[0], [0], [1]]),
     ]
-    programs += purging(by: [2]) + special(kept: 1) + parts(kept: 1)
+    programs += purging(by: [2]) + special(kept: 1) + parts(kept: 0)
     return programs
   }()
 

@@ -3,6 +3,7 @@
 import RejoinSQL
 import RejoinTesting
 import Testing
+import _RejoinVerification
 
 @testable import Rejoin
 @testable import RejoinStore
@@ -295,7 +296,7 @@ import Testing
 
   @Test(arguments: RelayHistory.Kind.allCases)
   func devicesEndEqual(_ kind: RelayHistory.Kind) throws {
-    for seed in 0..<150 {
+    for seed in 0..<(Tier.isNightly ? 150 : 50) {
       var history = try RelayHistory(seed: seed, kind)
       try history.run()
     }

@@ -78,7 +78,7 @@ import _RejoinVerification
   }
 
   @Test func listsEqualPassesOverAllRecords() throws {
-    let histories = Tier.isNightly ? 10_000 : 1000
+    let histories = Tier.isNightly ? 10_000 : 300
     for seed in 0..<UInt64(histories) {
       var random = SeededRandom(seed: seed)
       try run(&random, seed)

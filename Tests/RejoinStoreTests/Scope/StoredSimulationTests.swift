@@ -8,7 +8,7 @@ import _RejoinVerification
 /// `REJOIN_TIER=nightly swift test --filter StoredSimulationTests` runs 1,000 seeds.
 @Suite struct StoredSimulationTests {
   private static let seeds: UInt64 =
-    Tier.isNightly ? 1000 : 50
+    Tier.isNightly ? 1000 : 25
 
   @Test func everyStepMatchesOracle() {
     let result = Simulator.run(StoringReplica.self, seeds: 0..<Self.seeds)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct PlaceTrialTests {
   private static let count =
     UInt64(ProcessInfo.processInfo.environment["PLACES"] ?? "")
-    ?? (Tier.isNightly ? 10_000 : 300)
+    ?? (Tier.isNightly ? 10_000 : 150)
 
   @Test func randomHistoriesEndEqual() async throws {
     var counts = PlaceTrial.Counts()

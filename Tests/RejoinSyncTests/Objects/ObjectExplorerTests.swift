@@ -11,10 +11,10 @@ import Testing
     for program in ObjectProgram.all {
       var explorer = ObjectExplorer(program)
       counts.add(
-        try explorer.search(atMost: Tier.isNightly ? 15_000 : 1_000))
+        try explorer.search(atMost: Tier.isNightly ? 15_000 : 500))
     }
     print("objects: \(counts)")
-    let least = Tier.isNightly ? 1_000 : 20
+    let least = Tier.isNightly ? 1_000 : 10
     #expect(counts.all.allSatisfy { $0 > least }, "\(counts)")
   }
 }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ObjectTrialTests {
   private static let count =
     UInt64(ProcessInfo.processInfo.environment["DAYS"] ?? "")
-    ?? (Tier.isNightly ? 10_000 : 1_000)
+    ?? (Tier.isNightly ? 10_000 : 400)
 
   @Test func randomDaysEndEqual() throws {
     var counts = ObjectTrialCounts()

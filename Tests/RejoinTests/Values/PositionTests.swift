@@ -2,6 +2,7 @@
 
 import RejoinTesting
 import Testing
+import _RejoinVerification
 
 @testable import Rejoin
 
@@ -126,7 +127,7 @@ private struct PlacedItem: Entity {
   @Test(arguments: 0..<4) func runsStayTogether(_ part: Int) throws {
     var random = SeededRandom(seed: UInt64(part))
     var runs = 0
-    for history in 0..<2_500 {
+    for history in 0..<(Tier.isNightly ? 2_500 : 600) {
       let devices = Array(
         [0, 1, 2, 3, 4].shuffled(using: &random)
           .prefix(2 + random.number(below: 2)).map { Device($0) })

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct CallExplorerTests {
   @Test func everyOrderOfMessagesAndFaultsSyncs() async throws {
-    let limit = Tier.isNightly ? 800_000 : 120_000
+    let limit = Tier.isNightly ? 800_000 : 60_000
     let counts = try await withThrowingTaskGroup(of: CallExplorerCounts.self) {
       group in
       for program in Tier.isNightly ? CallProgram.nightly : CallProgram.quick {
