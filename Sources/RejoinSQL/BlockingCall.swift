@@ -20,15 +20,20 @@ final class BlockingCall<Value>: @unchecked Sendable {
     _ call: @escaping @Sendable () -> Value,
     discarding discard: @escaping @Sendable (Value) -> Void = { _ in }
   ) {
-    Thread.detachNewThread { [self] in
-      let value = call()
-      let isAbandoned = condition.withLock {
-        self.value = value
-        condition.signal()
-        return self.isAbandoned
+    #if os(WASI)
+      // It has one thread, so the caller waits.
+      value = call()
+    #else
+      Thread.detachNewThread { [self] in
+        let value = call()
+        let isAbandoned = condition.withLock {
+          self.value = value
+          condition.signal()
+          return self.isAbandoned
+        }
+        if isAbandoned { discard(value) }
       }
-      if isAbandoned { discard(value) }
-    }
+    #endif
   }
 
   /// Waits for the result.

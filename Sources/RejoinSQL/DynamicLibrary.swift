@@ -10,10 +10,6 @@
   import Android
 #endif
 
-#if os(WASI)
-  #error("WebAssembly cannot load SQLite. Use Replica, and store its state.")
-#endif
-
 /// A system library that is opened at run time, so the package needs neither
 /// its header nor a dependency in the manifest.
 struct DynamicLibrary {
@@ -29,11 +25,9 @@ struct DynamicLibrary {
   init(
     _ files: [String], title: String, package: String
   ) throws(SQLError) {
-    for file in files {
-      if let handle = dlopen(file, RTLD_NOW) {
-        (self.handle, self.title) = (handle, title)
-        return
-      }
+    if let handle = files.lazy.compactMap(Self.open).first {
+      (self.handle, self.title) = (handle, title)
+      return
     }
     throw SQLError(
       .libraryMissing,
@@ -41,11 +35,39 @@ struct DynamicLibrary {
         + package)
   }
 
+  /// Opens a file.
+  init(_ file: String) throws(SQLError) {
+    guard let handle = Self.open(file) else {
+      throw SQLError(
+        .libraryMissing, "\(file) is not a library that can be opened here")
+    }
+    (self.handle, self.title) = (handle, file)
+  }
+
+  // WebAssembly has no libraries that a program opens.
+  private static func open(_ file: String) -> UnsafeMutableRawPointer? {
+    #if os(WASI)
+      nil
+    #else
+      dlopen(file, RTLD_NOW)
+    #endif
+  }
+
+  private static func find(
+    _ name: String, in handle: UnsafeMutableRawPointer
+  ) -> UnsafeMutableRawPointer? {
+    #if os(WASI)
+      nil
+    #else
+      dlsym(handle, name)
+    #endif
+  }
+
   /// Returns the function with a name, as a function of a C type.
   func function<Function>(
     _ name: String, _: Function.Type = Function.self
   ) throws(SQLError) -> Function {
-    guard let pointer = dlsym(handle, name) else {
+    guard let pointer = Self.find(name, in: handle) else {
       throw SQLError(.libraryMissing, "\(title) is too old: it has no \(name)")
     }
     return unsafeBitCast(pointer, to: Function.self)

@@ -78,7 +78,9 @@ extension SQLError {
 
   private var adviceForFile: String {
     switch code {
-    case .libraryMissing: "Install the package with the library."
+    case .libraryMissing:
+      "Install the package with the library, or name the file of SQLite with "
+        + "`SQLiteConnection.useLibrary(at:)`."
     case .busy: "Try again, or close the other connection."
     case .limitExceeded:
       "Divide the statement, or raise the limit, such as `statement_timeout`."
@@ -102,6 +104,7 @@ extension SQLError {
   /// file.
   private var adviceForServer: String? {
     switch code {
+    case .libraryMissing: "Install the package with the library."
     case .busy: "Try again."
     case .unavailable:
       "Check that the server runs and has a free connection, and try again."

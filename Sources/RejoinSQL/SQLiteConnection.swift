@@ -44,6 +44,25 @@ public final class SQLiteConnection: SQLConnection {
     false: SQLiteStatements(), true: SQLiteStatements(),
   ]
 
+  /// Makes all connections of this process use a library file, such as a build with
+  /// own options, instead of the system's SQLite.
+  ///
+  ///     try SQLiteConnection.useLibrary(at: "libsqlite3-own.so")
+  ///
+  /// Call it before the first connection is opened, because two copies of SQLite in
+  /// a process break each other's locks. Repeated calls with the same path change
+  /// nothing. On Android, apps must call it, because the system's library is not
+  /// theirs to open. An app that links a copy of its own, for example through another
+  /// package, names the file of this copy.
+  ///
+  /// - Parameter path: The path or the name of the file, as `dlopen` takes it.
+  /// - Precondition: No connection uses another library.
+  /// - Throws: ``SQLError`` with the code ``SQLError/Code/libraryMissing`` if the file
+  ///   cannot be opened or has not all functions. Nothing is changed then.
+  public static func useLibrary(at path: String) throws(SQLError) {
+    try SQLiteLibrary.use(path)
+  }
+
   /// Opens a file.
   ///
   /// - Parameters:
@@ -56,7 +75,7 @@ public final class SQLiteConnection: SQLConnection {
     opening path: String, _ mode: Mode = .writing,
     timeout: Duration = .seconds(5)
   ) throws(SQLError) {
-    library = try SQLiteLibrary.shared.get()
+    library = try SQLiteLibrary.current()
     hooks = Hooks(timeout)
     // Use extended result codes, and no mutex because a connection has only one
     // owner at a time.

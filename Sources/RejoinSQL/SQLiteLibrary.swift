@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The functions of the system's SQLite.
+import Foundation
+
+#if canImport(SQLite3)
+  import SQLite3
+#endif
+
+/// The functions of SQLite.
 ///
-/// On Linux, the Swift toolchain itself needs this library.
+/// On Apple's platforms, they are those of the system's module. Elsewhere, they are
+/// looked up in a file, which on Linux the Swift toolchain itself needs.
 struct SQLiteLibrary: @unchecked Sendable {
   typealias Database = OpaquePointer
   typealias Statement = OpaquePointer
@@ -57,13 +64,50 @@ struct SQLiteLibrary: @unchecked Sendable {
       Context?
     ) -> Int32
 
-  /// The library, or the error from opening it.
-  static let shared = Result { () throws(SQLError) in try SQLiteLibrary() }
+  #if canImport(SQLite3)
+    /// The functions of the system's module.
+    private init() throws(SQLError) {
+      open = { sqlite3_open_v2($0, $1, $2, $3) }
+      close = { sqlite3_close_v2($0) }
+      prepare = { sqlite3_prepare_v3($0, $1, $2, $3, $4, $5) }
+      step = { sqlite3_step($0) }
+      reset = { sqlite3_reset($0) }
+      finalize = { sqlite3_finalize($0) }
+      placeCount = { sqlite3_bind_parameter_count($0) }
+      clearBindings = { sqlite3_clear_bindings($0) }
+      bindNull = { sqlite3_bind_null($0, $1) }
+      bindInteger = { sqlite3_bind_int64($0, $1, $2) }
+      bindDouble = { sqlite3_bind_double($0, $1, $2) }
+      bindBytes = {
+        sqlite3_bind_blob(
+          $0, $1, $2, $3, unsafeBitCast($4, to: sqlite3_destructor_type?.self))
+      }
+      bindText = {
+        sqlite3_bind_text(
+          $0, $1, $2, $3, unsafeBitCast($4, to: sqlite3_destructor_type?.self))
+      }
+      kind = { sqlite3_column_type($0, $1) }
+      integer = { sqlite3_column_int64($0, $1) }
+      double = { sqlite3_column_double($0, $1) }
+      text = { UnsafeRawPointer(sqlite3_column_text($0, $1)) }
+      bytes = { sqlite3_column_blob($0, $1) }
+      count = { sqlite3_column_bytes($0, $1) }
+      message = { sqlite3_errmsg($0) }
+      isAutomatic = { sqlite3_get_autocommit($0) }
+      setBusyHandler = { sqlite3_busy_handler($0, $1, $2) }
+      setAuthorizer = { sqlite3_set_authorizer($0, $1, $2) }
+    }
+  #else
+    /// The functions of the system's library.
+    private init() throws(SQLError) {
+      try self.init(
+        DynamicLibrary(
+          ["libsqlite3.so.0", "libsqlite3.dylib", "libsqlite3.so"],
+          title: "SQLite's library (libsqlite3)", package: "libsqlite3-0"))
+    }
+  #endif
 
-  private init() throws(SQLError) {
-    let library = try DynamicLibrary(
-      ["libsqlite3.so.0", "libsqlite3.dylib", "libsqlite3.so"],
-      title: "SQLite's library (libsqlite3)", package: "libsqlite3-0")
+  private init(_ library: DynamicLibrary) throws(SQLError) {
     open = try library.function("sqlite3_open_v2")
     close = try library.function("sqlite3_close_v2")
     prepare = try library.function("sqlite3_prepare_v3")
@@ -87,5 +131,50 @@ struct SQLiteLibrary: @unchecked Sendable {
     isAutomatic = try library.function("sqlite3_get_autocommit")
     setBusyHandler = try library.function("sqlite3_busy_handler")
     setAuthorizer = try library.function("sqlite3_set_authorizer")
+  }
+}
+
+// MARK: - The library of the process
+
+extension SQLiteLibrary {
+  /// What the process uses: two copies of SQLite in one process break each other's
+  /// locks.
+  private struct Choice {
+    /// The file that the app named, or `nil` for the system's.
+    var path: String?
+    var library: SQLiteLibrary?
+  }
+
+  private static let lock = NSLock()
+  nonisolated(unsafe) private static var choice = Choice()
+
+  /// The library of this process, which the first call opens.
+  static func current() throws(SQLError) -> SQLiteLibrary {
+    try lock.withLock {
+      Result { () throws(SQLError) in
+        if let library = choice.library { return library }
+        let library = try SQLiteLibrary()
+        choice.library = library
+        return library
+      }
+    }.get()
+  }
+
+  /// Makes a file the library of this process.
+  static func use(_ path: String) throws(SQLError) {
+    try lock.withLock {
+      Result { () throws(SQLError) in
+        if choice.library != nil {
+          precondition(
+            choice.path == path,
+            "A connection already uses \(choice.path ?? "the system's SQLite"); "
+              + "call useLibrary(at:) before the first connection is opened.")
+          return
+        }
+        choice = Choice(
+          path: path,
+          library: try SQLiteLibrary(DynamicLibrary(path)))
+      }
+    }.get()
   }
 }
