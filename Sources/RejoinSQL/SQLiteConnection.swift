@@ -56,9 +56,10 @@ public final class SQLiteConnection: SQLConnection {
   /// package, names the file of this copy.
   ///
   /// - Parameter path: The path or the name of the file, as `dlopen` takes it.
-  /// - Precondition: No connection uses another library.
   /// - Throws: ``SQLError`` with the code ``SQLError/Code/libraryMissing`` if the file
-  ///   cannot be opened or has not all functions. Nothing is changed then.
+  ///   cannot be opened or has not all functions, and with
+  ///   ``SQLError/Code/misused`` if a connection already uses another library.
+  ///   Nothing is changed then.
   public static func useLibrary(at path: String) throws(SQLError) {
     try SQLiteLibrary.use(path)
   }

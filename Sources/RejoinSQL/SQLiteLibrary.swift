@@ -165,11 +165,11 @@ extension SQLiteLibrary {
     try lock.withLock {
       Result { () throws(SQLError) in
         if choice.library != nil {
-          precondition(
-            choice.path == path,
-            "A connection already uses \(choice.path ?? "the system's SQLite"); "
-              + "call useLibrary(at:) before the first connection is opened.")
-          return
+          if choice.path == path { return }
+          throw SQLError(
+            .misused,
+            "a connection already uses \(choice.path ?? "the system's SQLite"); "
+              + "call useLibrary(at:) before the first connection is opened")
         }
         choice = Choice(
           path: path,
