@@ -117,6 +117,18 @@ final class StoreFile {
     }
   }
 
+  /// Connects after the connection was closed.
+  func connectAgain(forWriting writes: Bool) throws(SQLError) {
+    guard let file else { return }
+    if writes {
+      connection = try StoreFile.connect(file)
+    } else {
+      let version = file.version
+      let (connection, hasLocks) = try StoreFile.read(file)
+      (self.connection, unlocked) = (connection, hasLocks ? nil : version)
+    }
+  }
+
   /// Writes the log into the file, and empties it.
   ///
   /// While another connection reads, a part or all of the log stays.

@@ -3,7 +3,7 @@
 import Rejoin
 import RejoinSQL
 
-// Closing, copying and deleting a scope.
+// Closing, suspending, copying and deleting a scope.
 extension StoredScope {
   /// Prevents further changes.
   ///
@@ -19,6 +19,28 @@ extension StoredScope {
     } catch { throw written(error) }
     file?.connection.close()
     fail(.closed)
+  }
+
+  /// Closes the connection until ``resume()``.
+  func suspend() throws(StoreError) {
+    guard failure == nil, let file, file.path != nil else { return }
+    do { try checkFile() } catch { throw written(error) }
+    file.connection.close()
+    failure = .suspended
+  }
+
+  /// Connects again after ``suspend()``.
+  func resume() throws(StoreError) {
+    guard failure == .suspended, let file else { return }
+    do { try checkFile() } catch { throw written(error) }
+    do { try file.connectAgain(forWriting: writeError == nil) } catch {
+      throw file.explained(StoreError(opening: error))
+    }
+    (connection, rows.connection) = (file.connection, file.connection)
+    failure = nil
+    // Until it is written, the scope shows what was read.
+    if writeError != nil { return }
+    do { try checkWriter() } catch { throw written(error) }
   }
 
   /// Deletes the rows of the scope and then its token, and closes the scope.
@@ -71,7 +93,9 @@ extension StoredScope {
 
   /// Writes a complete copy of the database into a new file.
   package func copy(to path: String) throws(StoreError) {
-    if failure == .closed { throw .closed }
+    if let failure, failure == .closed || failure == .suspended {
+      throw failure
+    }
     let copy = DurableFile(path: path)
     do { try DurableFile.check(path) } catch { throw .notCopied(error) }
     // SQLite would read an existing log or journal into the copy.

@@ -90,6 +90,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case notCopied(SQLError)
   /// The store is closed, and the call changed no data.
   case closed
+  /// The store is suspended, and the call changed no data.
+  case suspended
   /// A change could be neither written nor undone.
   case outOfStep(SQLError)
 }
@@ -192,6 +194,9 @@ extension StoreError: CustomStringConvertible {
     case .notCopied(let error):
       "The store could not be copied (\(error)). \(error.advice)"
     case .closed: "The store is closed. Open it again."
+    case .suspended:
+      "The store is suspended, and nothing has changed. Call `resume()`, and "
+        + "repeat the call."
     case .outOfStep(let error):
       "A change could be neither saved nor undone (\(error)). Open the store "
         + "again."

@@ -79,7 +79,8 @@ extension SyncRefusal {
     case .tooManyDevices: self = .full
     case .scopeErased: self = .gone
     case .scopeBelongsToDevice: self = .wrongScope
-    case .busy, .unavailable, .canceled, .disconnected, .closed, .superseded:
+    case .busy, .unavailable, .canceled, .disconnected, .closed, .suspended,
+      .superseded:
       self = .busy(seconds: 5)
     default: self = .busy(seconds: 60)
     }
