@@ -6,10 +6,15 @@ import PackageDescription
   let hasCloudKit = true
   let hasCoreData = true
   let hasSwiftUI = true
+  // The reasons for calls that Apple lists. Apps need the file in their bundle.
+  let privacy: [Resource] = [.process("PrivacyInfo.xcprivacy")]
+  let unused: [String] = []
 #else
   let hasCloudKit = false
   let hasCoreData = false
   let hasSwiftUI = false
+  let privacy: [Resource] = []
+  let unused = ["PrivacyInfo.xcprivacy"]
 #endif
 
 let package = Package(
@@ -41,11 +46,11 @@ let package = Package(
       name: "RejoinStore",
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinSQL",
-      ]),
+      ], exclude: unused, resources: privacy),
     .target(
       name: "RejoinSync",
       dependencies: ["Rejoin", "RejoinFoundation", "RejoinStore"],
-      exclude: hasCloudKit ? [] : ["CloudKit"]),
+      exclude: (hasCloudKit ? [] : ["CloudKit"]) + unused, resources: privacy),
     .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .target(
       name: "_RejoinVerification",

@@ -9,6 +9,18 @@ enum Files {
     let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw unreadable(path, errno) }
     defer { if path != "-" { close(file) } }
+    do { return try bytes(of: file) } catch {
+      throw unreadable(path, error.code.rawValue)
+    }
+  }
+
+  /// Reads what a program writes until it ends.
+  static func read(_ pipe: Pipe) throws(POSIXError) -> [UInt8] {
+    // `readToEnd()` fails on Linux if a signal interrupts it.
+    try bytes(of: pipe.fileHandleForReading.fileDescriptor)
+  }
+
+  private static func bytes(of file: Int32) throws(POSIXError) -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -18,7 +30,7 @@ enum Files {
       } else if count == 0 {
         return bytes
       } else if errno != EINTR {
-        throw unreadable(path, errno)
+        throw POSIXError(errno)
       }
     }
   }

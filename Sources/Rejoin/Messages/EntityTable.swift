@@ -173,7 +173,7 @@ struct EntityTable {
     let before = fields.count
     for i in 0..<count {
       // Clamp the number far above any index, so the sum cannot overflow.
-      if i > 0 { next += 1 + Int(clamping: min(try reader.varint(), 1 << 32)) }
+      if i > 0 { next += 1 + Int(clamping: min(try reader.varint(), 1 << 30)) }
       try reader.require(
         next < columns.count, .invalid,
         "one of the entity's \(columns.count) fields", at: start)

@@ -141,14 +141,14 @@ struct GitHistory {
       throw CommandError.failed(
         "git cannot be run: \(Files.reason(error)); install it")
     }
-    let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
+    let bytes = try Files.read(output)
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
       throw CommandError.usage(
         "git \(arguments[0]) failed in \(repository); name a repository with merges"
       )
     }
-    return bytes
+    return Data(bytes)
   }
 }
 

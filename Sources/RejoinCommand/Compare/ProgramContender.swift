@@ -58,14 +58,14 @@ struct ProgramContender {
     process.standardInput = try FileHandle(forReadingFrom: file)
     process.standardOutput = output
     try process.run()
-    let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
+    let bytes = try Files.read(output)
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
       throw CommandError.failed(
         "the contender `\(command)` ended with status "
           + "\(process.terminationStatus); its own errors are above")
     }
-    return [UInt8](bytes)
+    return bytes
   }
 }
 

@@ -108,7 +108,7 @@ final class MessagePipe: @unchecked Sendable {
 
 extension POSIXError {
   /// Creates the error with a number.
-  fileprivate init(_ number: Int32) {
+  init(_ number: Int32) {
     self.init(POSIXErrorCode(rawValue: number) ?? .EIO)
   }
 }

@@ -44,5 +44,15 @@ import Testing
     let entry = try await entry(at: path)
     #expect(entry.titles == ["Bread", "Eggs", "Milk"])
     #expect(entry.count == 4)
+    try await suspendAndResume(store)
+    try await store.save { $0[Note.self, "Tea"].title = "Tea" }
+  }
+
+  private func suspendAndResume(_ store: ReplicaStore) async throws {
+    try await store.suspend()
+    let title = await store.read { $0[Note.self, "Milk"]?.title }  // "Milk"
+    #expect(try await self.entry(at: path).count == 4)
+    try await store.resume()
+    #expect(title == "Milk")
   }
 }

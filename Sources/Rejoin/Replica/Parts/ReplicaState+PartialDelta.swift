@@ -17,7 +17,7 @@ extension ReplicaState {
     of missing: MissingChanges, byteLimit: Int
   ) -> Delta? {
     _checkInvariants()
-    let limit = min(max(byteLimit, 1), 1 << 32)
+    let limit = min(max(byteLimit, 1), 1 << 30)
     // The list of devices can be larger than the limit.
     let list = delta(at: [], of: missing, through: nil).message.bytes.count
     var fields = MissingFields(of: missing, in: &self)
@@ -33,7 +33,9 @@ extension ReplicaState {
           ? missing.range.through : fields.record(count - 1, in: self))
       let size = max(delta.message.bytes.count - list, 1)
       if size > limit, count > 1 {
-        (count, isCut) = (min(count - 1, max(count * limit / size, 1)), true)
+        // An `Int` of 32 bits has no room for this product.
+        let fitting = Int(Int64(count) * Int64(limit) / Int64(size))
+        (count, isCut) = (min(count - 1, max(fitting, 1)), true)
         continue
       }
       let isFull = size > limit / 10 * 9 || count == Limits.recordsPerPart

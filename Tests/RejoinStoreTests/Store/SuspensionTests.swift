@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinSQL
+import RejoinTesting
+import Testing
+
+@testable import RejoinStore
+
+/// Stores of apps that the system suspends.
+@Suite final class SuspensionTests: StoreSuite {
+  private func open(as device: UInt64 = 1) async throws -> ReplicaStore {
+    try await ReplicaStore(
+      at: path, schema: [Note.self], token: tokenStorage,
+      makeDeviceID: { DeviceID(device) })
+  }
+
+  private func write(_ title: String, in store: ReplicaStore) async throws {
+    try await store.save { $0[Note.self, "1"].title = title }
+  }
+
+  private func title(in store: ReplicaStore) async -> String? {
+    await store.read { $0[Note.self, "1"]?.title }
+  }
+
+  /// The locks that this process holds on files of the folder.
+  private func locks() throws -> [Substring] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    let inodes = try names.map { name in
+      let number = try FileManager.default.attributesOfItem(
+        atPath: folder.file(name))[.systemFileNumber]
+      return ":\(try #require(number as? Int)) "
+    }
+    let own = " \(ProcessInfo.processInfo.processIdentifier) "
+    return try String(contentsOfFile: "/proc/locks", encoding: .utf8)
+      .split(separator: "\n")
+      .filter { line in
+        line.contains(own) && inodes.contains { line.contains($0) }
+      }
+  }
+
+  private static var hasLocks: Bool {
+    FileManager.default.isReadableFile(atPath: "/proc/locks")
+  }
+
+  @Test(.enabled(if: hasLocks)) func suspendedStoreHoldsNoLock() async throws {
+    let store = try await open()
+    try await write("Milk", in: store)
+    #expect(try !locks().isEmpty)
+    try await store.suspend()
+    #expect(try locks() == [])
+    _ = await title(in: store)
+    for call in Call.allCases { try? await call.make(store, folder) }
+    try? await store.setNote("note", to: [1])
+    #expect(try locks() == [])
+    try await store.resume()
+    try await write("Tea", in: store)
+    #expect(try !locks().isEmpty)
+  }
+
+  enum Call: CaseIterable {
+    case save, replica, apply, decode, delta, part, export, undo, tables
+    case backup, delete
+
+    func make(_ store: ReplicaStore, _ folder: Folder) async throws {
+      switch self {
+      case .save: try await store.save { _ in Issue.record("called") }
+      case .replica: try await store.withReplica { _ in Issue.record("called") }
+      case .apply:
+        let replica = Replica(device: DeviceID(7), schema: [Note.self])
+        try replica.save { $0[Note.self, "7"].title = "Seven" }
+        _ = try await store.apply(try #require(replica.delta()))
+      case .decode:
+        let replica = Replica(device: DeviceID(7), schema: [Note.self])
+        try replica.save { $0[Note.self, "7"].title = "Seven" }
+        _ = try await store.apply(
+          decoding: try #require(replica.delta()).encoded())
+      case .delta: _ = try await store.delta(since: ReplicaVersion())
+      case .part:
+        _ = try await store.delta(since: ReplicaVersion(), byteLimit: 9)
+      case .export: try await store.export { _ in Issue.record("called") }
+      case .undo: _ = try await store.undo()
+      case .tables: try await store.rebuildTables()
+      case .backup: try await store.backup(to: folder.file("copy.sqlite"))
+      case .delete: try await store.deleteScope()
+      }
+    }
+  }
+
+  @Test(arguments: Call.allCases)
+  func callOfSuspendedStoreThrows(_ call: Call) async throws {
+    let store = try await open()
+    try await store.save(undoable: "Milk") { $0[Note.self, "1"].title = "Milk" }
+    let version = await store.version
+    try await store.suspend()
+    await #expect(throws: StoreError.suspended) {
+      try await call.make(store, self.folder)
+    }
+    #expect(await title(in: store) == "Milk")
+    #expect(await store.version == version)
+    #expect(!store.isSuperseded)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(names == ["notes.sqlite"])
+    // Nothing of the call is left behind.
+    try await store.resume()
+    #expect(await store.version == version)
+    #expect(try await store.undo() == .undone)
+    try await store.close()
+    #expect(await title(in: try await open()) == nil)
+  }
+
+  @Test func observersContinue() async throws {
+    let store = try await open()
+    let changes = store.changes
+    try await store.suspend()
+    try await store.resume()
+    try await write("Milk", in: store)
+    var iterator = changes.makeAsyncIterator()
+    #expect(try await iterator.next()?.isEmpty == false)
+  }
+
+  @Test func repeatedCallsHaveNoEffect() async throws {
+    let store = try await open()
+    try await store.resume()
+    try await store.suspend()
+    try await store.suspend()
+    try await store.resume()
+    try await store.resume()
+    try await write("Milk", in: store)
+    try await store.suspend()
+    try await store.close()
+    try await store.suspend()
+    try await store.resume()
+    await #expect(throws: StoreError.closed) {
+      try await self.write("Tea", in: store)
+    }
+    #expect(await title(in: store) == "Milk")
+    #expect(await title(in: try await open()) == "Milk")
+  }
+
+  @Test func storeInMemoryIsNotSuspended() async throws {
+    let store = try await ReplicaStore.inMemory(schema: [Note.self])
+    try await store.suspend()
+    try await write("Milk", in: store)
+    try await store.resume()
+    #expect(await title(in: store) == "Milk")
+  }
+
+  @Test func readerReadsFileOfSuspendedStore() async throws {
+    let store = try await open()
+    try await write("Milk", in: store)
+    try await store.suspend()
+    let reader = try await StoreReader(at: path, schema: [Note.self])
+    #expect(try await reader.read { $0[Note.self, "1"]?.title } == "Milk")
+    try await store.resume()
+    try await write("Tea", in: store)
+    #expect(try await reader.read { $0[Note.self, "1"]?.title } == "Tea")
+  }
+
+  @Test func resumingDetectsAnotherWriter() async throws {
+    let store = try await open()
+    try await write("Milk", in: store)
+    try await store.suspend()
+    let other = try await open()
+    try await write("Tea", in: other)
+    await #expect(throws: StoreError.superseded) { try await store.resume() }
+    #expect(store.isSuperseded)
+    await #expect(throws: StoreError.superseded) {
+      try await self.write("Juice", in: store)
+    }
+    try await write("Water", in: other)
+    try await other.close()
+    #expect(await title(in: try await open()) == "Water")
+  }
+
+  @Test func resumingDetectsReplacedFile() async throws {
+    let store = try await open()
+    try await write("Milk", in: store)
+    try await store.suspend()
+    try FileManager.default.moveItem(
+      atPath: path, toPath: folder.file("moved.sqlite"))
+    await #expect(throws: StoreError.fileReplaced(path)) {
+      try await store.resume()
+    }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        == ["moved.sqlite"])
+    await #expect(throws: StoreError.fileReplaced(path)) {
+      try await self.write("Tea", in: store)
+    }
+  }
+
+  @Test func resumingCanBeRepeated() async throws {
+    let store = try await open()
+    try await write("Milk", in: store)
+    try await store.suspend()
+    let content = try Data(contentsOf: URL(filePath: path))
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    try file.write(contentsOf: Data("No file of SQLite".utf8))
+    await #expect(throws: StoreError.self) { try await store.resume() }
+    await #expect(throws: StoreError.suspended) {
+      try await self.write("Tea", in: store)
+    }
+    #expect(try locks() == [])
+    try file.seek(toOffset: 0)
+    try file.write(contentsOf: content)
+    try await store.resume()
+    try await write("Tea", in: store)
+    try await store.close()
+    #expect(await title(in: try await open()) == "Tea")
+  }
+
+  /// Two stores of a file, of which the one that was opened last is the writer.
+  @Test(arguments: 0..<100 as Range<UInt64>)
+  func randomCallsFollowModel(seed: UInt64) async throws {
+    var random = SeededRandom(seed: seed)
+    var store = try await open()
+    var (saved, shown, isSuspended, isWriter) = ("", "", false, true)
+    var rival: ReplicaStore?
+    for step in 0..<12 {
+      switch random.number(below: 6) {
+      case 0:
+        try await store.suspend()
+        isSuspended = true
+      case 1:
+        let finds = isSuspended && !isWriter
+        isSuspended = false
+        do {
+          try await store.resume()
+          #expect(!finds, "seed \(seed), step \(step)")
+        } catch {
+          #expect(finds && error as? StoreError == .superseded)
+        }
+      case 2:
+        let other = try await open()
+        #expect(await title(in: other) ?? "" == saved)
+        try await write("\(step)", in: other)
+        (saved, isWriter, rival) = ("\(step)", false, other)
+      case 3:
+        (rival, isWriter, isSuspended) = (nil, true, false)
+        store = try await open()
+        shown = saved
+      default:
+        do {
+          try await write("\(step)", in: store)
+          #expect(isWriter && !isSuspended, "seed \(seed), step \(step)")
+          (saved, shown) = ("\(step)", "\(step)")
+        } catch {
+          #expect(
+            error as? StoreError == (isSuspended ? .suspended : .superseded))
+          #expect(isSuspended || !isWriter, "seed \(seed), step \(step)")
+        }
+      }
+      #expect(await title(in: store) ?? "" == shown, "seed \(seed)")
+    }
+    _ = rival
+    #expect(await title(in: try await open()) ?? "" == saved, "seed \(seed)")
+  }
+}
