@@ -126,6 +126,10 @@ private struct Writer {
       try await acknowledge("merged")
     default:
       let n = random.next() % 20
+      if n == 7 {
+        try await store.suspend()
+        try await store.resume()
+      }
       try await save { transaction in
         transaction[Note.self, "own"].tags.insert("\(n)")
         transaction[Note.self, "\(n)"].title = "\(n)"
