@@ -6,6 +6,7 @@ enum Commands {
   static let version = "0.1.0"
 
   static let all = [
+    DemoCommand.command,
     CompareCommand.command, ReplayCommand.command, InspectCommand.command,
     StoreCommand.command, SyncCommand.command, ServeCommand.command,
   ]
