@@ -54,25 +54,20 @@ struct DemoCommand {
       try await store.save(undoable: undoable) {
         body($0[Profile.self, "ada"])
       }
-      tell(what)
+      tell(name, what)
     }
 
-    /// Prints a line with the name of the device.
-    func tell(_ what: String) {
-      let gap = String(repeating: " ", count: 8 - name.count)
-      Terminal.write("  \(name)\(gap)\(what)\n")
-    }
-
-    /// Prints what the device shows.
-    func show() async {
-      guard let ada = await store.read({ $0[Profile.self, "ada"] }) else {
-        return tell("no profile")
+    /// What the device shows.
+    var text: String {
+      get async {
+        guard let ada = await store.read({ $0[Profile.self, "ada"] }) else {
+          return "no profile"
+        }
+        let others = ada.conflictingValues(of: \.name)
+          .compactMap { $0.map { "\"\($0)\"" } }.joined(separator: ", ")
+        return "\(ada.steps.grouped) steps, \"\(ada.name ?? "")\""
+          + (others.isEmpty ? "" : ", and a conflict: \(others)")
       }
-      let others = ada.conflictingValues(of: \.name)
-        .compactMap { $0.map { "\"\($0)\"" } }.joined(separator: ", ")
-      tell(
-        "\(ada.steps.grouped) steps, \"\(ada.name ?? "")\""
-          + (others.isEmpty ? "" : ", and a conflict: \(others)"))
     }
 
     func sync() async throws {
@@ -126,13 +121,15 @@ struct DemoCommand {
     let tablet = try await Device("tablet", 2, in: folder)
 
     /// Syncs in both directions, and prints what both devices show.
-    func meet(_ title: String) async throws {
-      Terminal.write("\(title)\n")
+    func sync() async throws {
       for device in [phone, tablet, phone] { try await device.sync() }
-      for device in [phone, tablet] { await device.show() }
+      let shown = (await phone.text, await tablet.text)
+      if shown.0 == shown.1 { return tell("both", shown.0) }
+      tell("phone", shown.0)
+      tell("tablet", shown.1)
     }
 
-    Terminal.write("Two devices edit a profile offline:\n")
+    title("Two devices edit a profile offline:")
     try await phone.save("adds 1,200 steps, and writes the name \"Ada\"") {
       $0.steps.increment(by: 1_200)
       $0.name = "Ada"
@@ -141,27 +138,37 @@ struct DemoCommand {
       $0.steps.increment(by: 800)
       $0.name = "Ada L."
     }
-    try await meet("They sync through a folder. Both steps count:")
+    title(
+      "After a sync through a folder, both counts and both names are there:")
+    try await sync()
 
-    Terminal.write(
-      "The phone writes the name again, which ends the conflict:\n")
+    title("The phone resolves the conflict, while the tablet adds steps:")
     try await phone.save("writes the name \"Ada Lovelace\"") {
       $0.name = "Ada Lovelace"
     }
     try await tablet.save("adds 50 steps", undoable: "Add steps") {
       $0.steps.increment(by: 50)
     }
-    try await meet("After a sync:")
+    try await sync()
 
-    Terminal.write("The tablet undoes its last save, and no other edit:\n")
+    title("The tablet undoes its last save, and no other edit:")
     try await tablet.store.undo()
-    await tablet.show()
+    tell("tablet", await tablet.text)
 
-    Terminal.write("Offline, the phone deletes what the tablet edits:\n")
+    title("The phone deletes the profile, while the tablet adds steps:")
     try await phone.store.save { $0.delete(RecordID("Profile", "ada")) }
-    await phone.show()
+    tell("phone", await phone.text)
     try await tablet.save("adds 10 steps") { $0.steps.increment(by: 10) }
-    try await meet("After a sync, the edit wins over the deletion:")
+    title("After a sync, the edit wins over the deletion:")
+    try await sync()
     for device in [phone, tablet] { try await device.store.close() }
   }
+}
+
+private func title(_ text: String) { Terminal.write("\(text)\n") }
+
+/// Prints a line with the name of a device, or of both.
+private func tell(_ name: String, _ text: String) {
+  let gap = String(repeating: " ", count: 8 - name.count)
+  Terminal.write("  \(name)\(gap)\(text)\n")
 }

@@ -7,8 +7,8 @@ import Testing
 /// result is checked.
 ///
 /// The lines of each block appear, in their order, in the test file
-/// `<Article>Article.swift`, or in a `Shared.swift` if several articles declare
-/// them. Other lines may stand between them. A line that shows a result,
+/// `<Article>Article.swift`, of which there can be one in each target, or in a
+/// `Shared.swift` if several articles declare them. Other lines may stand between them. A line that shows a result,
 /// `tablet[Profile.self, "ada"]?.steps  // 2000`, appears as
 /// `#expect(tablet[Profile.self, "ada"]?.steps == 2000)`, and a truth value
 /// appears without the comparison.
@@ -18,10 +18,12 @@ import Testing
     let blocks = Self.blocks(of: try text(article))
     if blocks.isEmpty { return }
     let name = article.deletingPathExtension().lastPathComponent
+    let paths = try Self.files("Tests")
+      .filter { $0.hasSuffix("/\(name)Article.swift") }
     let path = try #require(
-      try Self.files("Tests").first { $0.hasSuffix("/\(name)Article.swift") },
+      paths.first,
       "add a test \(name)Article.swift that runs the article's code")
-    let mirror = try source(path)
+    let mirror = try paths.map(source).joined()
     let shared = try Self.files("Tests")
       .filter { $0.hasSuffix("/Shared.swift") }.map(source).joined()
     for block in blocks { expect(block, in: shared + mirror, of: path) }
