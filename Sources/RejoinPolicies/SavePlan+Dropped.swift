@@ -70,7 +70,7 @@ extension SavePlan {
     for changes in undone { values.merge(changes.written) { $1 } }
     let moved = Set(undone.flatMap(\.gaps.keys))
     let lost = values.filter { key, value in
-      record.changes.values[key] == nil
+      record.changes.values[key] == nil && record.changes.gaps[key] == nil
         && (value != record.base(key) && value != shown(key)
           || moved.contains(key))
     }

@@ -384,4 +384,53 @@ import Testing
     }
     Issue.record("no position is too long")
   }
+
+  @Test func droppedMoveIsReportedOnce() throws {
+    for isMove in [true, false] {
+      let (a, b) = (position("a"), position("b"))
+      var draft = replica.draft(of: Card.self, key: "c")
+      draft.edit { card in
+        if isMove {
+          card.move(by: \.position, between: nil, and: a)
+        } else {
+          card.position = a
+        }
+        card.delete()
+        if isMove {
+          card.move(by: \.position, between: a, and: b)
+        } else {
+          card.position = b
+        }
+      }
+      try replica.save { $0[Card.self, "c"].title = "other \(isMove)" }
+      let report = try EditingContext(replica, mergePolicy: .serverWins)
+        .commit(&draft)
+      #expect(report.dropped.map { $0.field?.name } == [nil, "position"])
+    }
+  }
+
+  /// The ninth position of a save has a longer number than the first, so the first
+  /// eight would fit.
+  @Test func longMovesFailAlone() throws {
+    guard case .bytes(var bytes)? = position("a")?.fieldValue else { return }
+    // Levels of the device itself, below each other.
+    while bytes.count < 1_013 { bytes += [0, 0x81, 0x81] }
+    bytes += [0, 0x90, 0x10, 0x81]
+    while bytes.count <= 1_015 { bytes += [0, 0x81, 0x81] }
+    let left = try #require(Position(fieldValue: .bytes(bytes)))
+    let right = try #require(
+      Position(fieldValue: .bytes(bytes + [0, 0x90, 0x7f, 0x81])))
+    for count in 1...12 {
+      var drafts = (0..<count).map { number in
+        var draft = replica.draft(of: Card.self, key: "\(number)")
+        draft.edit { $0.move(by: \.position, between: left, and: right) }
+        return draft
+      }
+      drafts.append(replica.draft(of: Card.self, key: "title"))
+      drafts[count].title = "\(count)"
+      let report = try EditingContext(replica).commit(&drafts)
+      #expect(replica[Card.self, "title"]?.title == "\(count)")
+      #expect(report.failedRecords.count == count)
+    }
+  }
 }

@@ -75,8 +75,9 @@ public struct RecordEditor<Owner: Entity> {
   ///
   /// In a context or a draft, the position is made when the edits are saved, and reads as
   /// unset until then. Use ``Transaction/move(_:by:between:and:)`` to move several
-  /// records in an order. Call ``unset(_:)`` to withdraw a move: assigning what the field
-  /// reads as, which is `nil`, keeps it.
+  /// records in an order, or beside records without a position. To withdraw a move, assign
+  /// the former position. ``unset(_:)`` removes it, and assigning `nil`, which the field
+  /// reads as, keeps the move.
   ///
   /// - Parameters:
   ///   - field: The field with the position.

@@ -53,7 +53,7 @@ import Testing
     case staticDeletionRule, entitiesOfOneName, reservedEntity, quietCounter
     case fieldWithoutName, editOfOtherKind, counterInPull, negativeLimit
     case usedDevice, usedDeviceOfToken, changesOfOneRecord
-    case positionBeforeInnerSave
+    case positionBeforeInnerSave, positionOfInnerSave, positionBeforeFork
 
     var message: String {
       switch self {
@@ -77,7 +77,7 @@ import Testing
       case .usedDevice: "fork under a device ID that is new"
       case .usedDeviceOfToken: "an ID that is new each time"
       case .changesOfOneRecord: "two changes are of Sailor/ada"
-      case .positionBeforeInnerSave:
+      case .positionBeforeInnerSave, .positionOfInnerSave, .positionBeforeFork:
         "A position was made before another save of the replica"
       }
     }
@@ -133,6 +133,27 @@ import Testing
           let name = FieldKey("name", .register)
           transaction.apply(
             .write(position.fieldValue), to: name, of: Sailor.ada)
+        }
+      case .positionOfInnerSave:
+        // The outer save writes nothing.
+        try replica.save { transaction in
+          let position = transaction.position(between: nil, and: nil)
+          _ = try? replica.save { inner in
+            inner.apply(
+              .write(position.fieldValue), to: FieldKey("name", .register),
+              of: Sailor.ada)
+          }
+        }
+      case .positionBeforeFork:
+        let copy = Replica.empty(1)
+        try copy.save { $0[Sailor.self, "grace"].ensureExists() }
+        guard let delta = copy.delta() else { return }
+        try replica.save { transaction in
+          let position = transaction.position(between: nil, and: nil)
+          replica.apply(delta)
+          transaction.apply(
+            .write(position.fieldValue), to: FieldKey("name", .register),
+            of: Sailor.ada)
         }
       }
     }

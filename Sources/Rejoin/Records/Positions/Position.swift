@@ -76,7 +76,8 @@ extension Position {
     /// 48 bits that stand for the device.
     let tag: UInt64
     let save: UInt64
-    private(set) var count: UInt64 = 0
+    /// The number of positions that the save made before.
+    var count: UInt64 = 0
 
     /// Creates a position between two others, or at an end.
     ///

@@ -85,6 +85,7 @@ extension Replica {
   func execute(_ transaction: Transaction) throws(SaveError) -> SaveReport {
     transaction._checkInvariants()
     if let failure = transaction.failure { throw failure }
+    if let origin = transaction.originOfPositions { check(origin) }
     guard !transaction.pending.isEmpty else { return SaveReport() }
     let device = try deviceToSave(transaction)
     let old = current.identity.deviceToRetire(
@@ -99,10 +100,6 @@ extension Replica {
       throw .clockExhausted
     }
     let dot = Dot(device, current.version[device].sequence + 1)
-    demand(
-      transaction.originOfPositions.map { $0.save == dot.sequence } ?? true,
-      "A position was made before another save of the replica in the same closure. "
-        + "Save before it, or after the closure.")
     // Sort the records, so the digest of a save depends only on its edits.
     let records = transaction.pending.entries
     let order = RecordOrder.indices(records.count) { records[$0].key }
@@ -129,6 +126,17 @@ extension Replica {
       recordChange(to: device, of: current.identity.durableToken)
     }
     return current.commit(records, in: order, at: dot, time: time)
+  }
+
+  /// Stops unless the save that made positions is the next one of its device.
+  private func check(_ origin: Position.Origin) {
+    let isNext = origin.save == current.version[origin.device].sequence &+ 1
+    // A merge in the closure can show that another replica uses the ID.
+    let isForked = origin.device == current.device && current.needsNewDeviceID
+    demand(
+      isNext && !isForked,
+      "A position was made before another save of the replica in the same closure. "
+        + "Save before it, or after the closure.")
   }
 
   /// The timestamp of a save made now, or `nil` if the clock is at its maximum.
@@ -176,11 +184,15 @@ extension Replica {
     return current.needsNewDeviceID ? try unusedDevice() : current.device
   }
 
-  /// Returns whether a save made now can place a record in a gap.
+  /// Returns whether a save made now can place a record in a gap, however many
+  /// positions it makes before.
   package func canMakePosition(
     between left: Position?, and right: Position?
   ) -> Bool {
     let transaction = Transaction(self)
+    var origin = transaction.newOrigin()
+    origin.count = UInt64(Int32.max)
+    transaction.originOfPositions = origin
     _ = transaction.position(between: left, and: right)
     return transaction.failure != .positionTooLong
   }

@@ -41,7 +41,7 @@ extension Transaction {
     return position
   }
 
-  private func newOrigin() -> Position.Origin {
+  func newOrigin() -> Position.Origin {
     var device = replica.current.device
     do { device = try replica.deviceToSave(self) } catch { fail(error) }
     let last = replica.current.version[device].sequence
@@ -65,16 +65,16 @@ extension Transaction {
   /// The records stay together in the given order, even if other devices move others to
   /// the same place. Records that do not exist are left out. If `right` is not behind
   /// `left`, for example because it was moved, it is ignored. If `left` was deleted, the
-  /// records move to the place where it was. Records without a position come last, so if
-  /// `left` has none, it gets one behind all records that have one.
+  /// records move to the place where it was. Records without a position come last, sorted
+  /// by their keys. If `left` is one of them, it and those before it get positions, too.
   ///
   /// - Parameters:
   ///   - keys: The keys of the records, in the order that they get.
   ///   - field: The field with their positions.
   ///   - left: The key of the record before, or `nil` at the start of the list.
   ///   - right: The key of the record behind, or `nil` at the end of the list.
-  /// - Complexity: O(*k*), where *k* is the number of moved records, or O(*n*) for *n*
-  ///   records of the entity if `left` has no position.
+  /// - Complexity: O(*k*), where *k* is the number of moved records, or O(*n* log *n*)
+  ///   for *n* records of the entity if `left` has no position.
   public func move<E: Entity>(
     _ keys: [String], by field: PositionField<E>,
     between left: String?, and right: String?
@@ -82,18 +82,43 @@ extension Transaction {
     let declared = E()[keyPath: field]
     func position(_ key: String) -> Position? {
       if let record = existing(E.self, key) { return record.read(field) }
-      return hidden(declared.key, of: RecordID(E.entityName, key)).value
-        .flatMap(Position.init)
+      return hiddenPosition(declared, of: RecordID(E.entityName, key))
     }
-    if let left, let record = existing(E.self, left), record.read(field) == nil
-    {
-      let last = replica.records(of: E.self)
-        .compactMap { position($0.id) }.max()
-      return move([left] + keys, by: declared, between: last, and: nil)
+    guard let left, position(left) == nil else {
+      return move(
+        keys, by: declared, between: left.flatMap(position),
+        and: right.flatMap(position))
+    }
+    let place = RecordID(E.entityName, left)
+    let moved = Set(keys)
+    let edited = pending.entries.lazy.map(\.key)
+      .filter { $0.entity == E.entityName }
+    let all = Set(replica.recordIDs(of: E.entityName)).union(edited)
+    var (last, unplaced) = (Position?.none, [RecordID]())
+    for id in all {
+      guard let record = existing(E.self, id.key) else { continue }
+      if let position = record.read(field) {
+        last = max(last ?? position, position)
+      } else if id <= place, !moved.contains(id.key) {
+        unplaced.append(id)
+      }
     }
     move(
-      keys, by: declared, between: left.flatMap(position),
-      and: right.flatMap(position))
+      unplaced.sorted().map(\.key) + keys, by: declared, between: last,
+      and: nil)
+  }
+
+  /// The position of a record that was deleted, or `nil` if it had none.
+  private func hiddenPosition<E: Entity>(
+    _ field: Field<E, MVRegister<Position>>, of id: RecordID
+  ) -> Position? {
+    for key in [field.key] + field.versions.olderKeys {
+      guard let value = hidden(key, of: id).value,
+        let position = field.versions.element(value, of: key)
+      else { continue }
+      return position
+    }
+    return nil
   }
 
   package func place(
