@@ -54,7 +54,7 @@ import Testing
     try await store.sync(scope: "s") { await session.answer($0) }
   }
 
-  /// sqlite-data#506
+  /// The report sqlite-data#506.
   @Test(arguments: [[0, 1, 0], [1, 0, 1], [0, 1, 1, 0], [1, 1, 0, 1]])
   func equalTimesEndEqual(order: [Int]) async throws {
     let hub = try await hub()
@@ -70,7 +70,7 @@ import Testing
     #expect(await shown(stores[1]) == ["Tea", "Milk"])
   }
 
-  /// sqlite-data#354
+  /// The report sqlite-data#354.
   @Test(arguments: [[0, 1], [1, 0]])
   func orderOfArrivalDoesNotDecide(order: [Int]) async throws {
     let hub = try await hub()
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// sqlite-data#418
+  /// The report sqlite-data#418.
   @Test(arguments: [false, true])
   func recordThatIsInsertedAgainReturns(inOneSave: Bool) async throws {
     let hub = try await hub()
@@ -109,7 +109,7 @@ import Testing
     #expect(await shown(tablet) == ["Tea"])
   }
 
-  /// sqlite-data#432 and #492
+  /// The reports sqlite-data#432 and #492.
   @Test func failedCallsKeepUnsentSaves() async throws {
     let hub = try await hub()
     let session = hub.makeSession { _ in }
@@ -140,7 +140,7 @@ import Testing
     #expect(await shown(tablet) == ["Milk"])
   }
 
-  /// turso#8129
+  /// The report turso#8129.
   @Test func restoredBackupSendsLaterSaves() async throws {
     let hub = try await hub()
     func count(_ store: ReplicaStore) async throws {
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  /// rag-rat#1285
+  /// The report rag-rat#1285.
   @Test func purgeKeepsUnsentEdit() async throws {
     let hub = try await hub()
     let phone = try await store("phone", 1, at: 5_000)
