@@ -29,7 +29,7 @@ import Testing
       "calls in both directions": counts.bothAsking,
       "echoes": counts.echoed, "restores": counts.restored,
     ]
-    for (event, count) in events { #expect(count >= 1_000, "\(event)") }
+    for (event, count) in events { #expect(count >= 500, "\(event)") }
   }
 
   @Test func limitStopsSearch() throws {
