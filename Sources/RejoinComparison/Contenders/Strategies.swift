@@ -11,7 +11,8 @@ public enum Strategies {
     ] as [any Contender]
     + Container.all
     + [
-      FieldByTime(), AppendOnlyEntries(), RecordPerAttribute(),
+      FieldByTime.documented, FieldByTime.shipped, AppendOnlyEntries(),
+      RecordPerAttribute(),
       TimestampThenVectorClock(), PendingChanges(), ColumnVersion(),
       AutomergeLike(),
     ] + RejoinInContexts.all

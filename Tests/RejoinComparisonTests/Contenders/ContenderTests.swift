@@ -21,6 +21,23 @@ import Testing
     #expect(outcome.states == [["x": .text("B2"), "y": .text("B1")]])
   }
 
+  /// The shipped version of the rule ends with different records.
+  @Test func equalTimesDivideDevices() {
+    var episode = Episode(
+      [:], ("a", { $0.set = ["x": "A", "y": "A"] }),
+      ("b", { $0.set = ["x": "B"] }))
+    for place in episode.edits.indices { episode.edits[place].at = 10 }
+    let a: PlainRecord = ["x": .text("A"), "y": .text("A")]
+    let b: PlainRecord = ["x": .text("B"), "y": .text("A")]
+    #expect(FieldByTime.documented.outcome(of: episode).states == [b])
+    let shipped = FieldByTime.shipped.outcome(of: episode)
+    #expect(shipped.states == [a, b] && !shipped.agrees)
+    // The later time wins under both.
+    episode.edits[0].at = 11
+    #expect(FieldByTime.documented.outcome(of: episode).states == [a])
+    #expect(FieldByTime.shipped.outcome(of: episode).states == [a, a])
+  }
+
   /// Fields whose changes commute store deltas, whatever the times.
   @Test func timestampsDoNotDecideCountersAndSets() {
     var episode = Episode(

@@ -41,7 +41,10 @@ import Testing
   private let replacing = ["allKeys", "container.overwrite"]
   private let changedFields = ["changedKeys", "container.savedByProperty"]
   private var perField: [String] {
-    changedFields + ["fieldByTime", "recordPerAttribute", "columnVersion"]
+    changedFields + [
+      "fieldByTime", "fieldByTime.ownOnTies", "recordPerAttribute",
+      "columnVersion",
+    ]
   }
   private let operations = [
     "appendOnlyEntries", "automergeLike", "handler.threeWay",
@@ -286,8 +289,9 @@ import Testing
         (
           "no record", "1 change, \(gone)",
           [
-            "recordByDeviceTime", "fieldByTime", "recordPerAttribute",
-            "columnVersion", "automergeLike", "appendOnlyEntries",
+            "recordByDeviceTime", "fieldByTime", "fieldByTime.ownOnTies",
+            "recordPerAttribute", "columnVersion", "automergeLike",
+            "appendOnlyEntries",
             "rejoin.deleteWins",
           ] + timestamp + storeFirst + allOrNothing
         ),
