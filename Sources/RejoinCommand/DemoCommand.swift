@@ -85,6 +85,7 @@ struct DemoCommand {
       throw .usage("demo takes one DIR; see `rejoin demo --help`")
     }
     folder = arguments.operands.first
+    if folder == "" { throw .usage("DIR is empty; name a folder") }
   }
 
   /// Runs the demo in the folder, or in a temporary one.

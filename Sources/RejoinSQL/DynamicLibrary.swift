@@ -37,7 +37,9 @@ struct DynamicLibrary {
 
   /// Opens a file.
   init(_ file: String) throws(SQLError) {
-    guard let handle = Self.open(file) else {
+    // An empty name means the program itself.
+    guard !file.isEmpty, !file.utf8.contains(0), let handle = Self.open(file)
+    else {
       throw SQLError(
         .libraryMissing, "\(file) is not a library that can be opened here")
     }
@@ -68,7 +70,9 @@ struct DynamicLibrary {
     _ name: String, _: Function.Type = Function.self
   ) throws(SQLError) -> Function {
     guard let pointer = Self.find(name, in: handle) else {
-      throw SQLError(.libraryMissing, "\(title) is too old: it has no \(name)")
+      throw SQLError(
+        .libraryMissing,
+        "\(title) has no \(name): it is too old, or another library")
     }
     return unsafeBitCast(pointer, to: Function.self)
   }

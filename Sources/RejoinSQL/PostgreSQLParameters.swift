@@ -36,7 +36,7 @@ struct PostgreSQLParameters: Sendable {
       throw PostgreSQLParameters.unclear
     }
     let hosts = max(list("host").count, list("hostaddr").count)
-    let limit = Int(timeout.components.seconds) + 1
+    let limit = Int(clamping: min(timeout.components.seconds, 1 << 30)) + 1
     guard let passed = Int(settings["connect_timeout", default: "0"]) else {
       throw SQLError(
         .cannotOpen,

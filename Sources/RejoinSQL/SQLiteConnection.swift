@@ -33,6 +33,9 @@ public final class SQLiteConnection: SQLConnection {
     database != nil && library.isAutomatic(database) != 0
   }
 
+  /// Whether the connection was closed.
+  package var isClosed: Bool { database == nil }
+
   private let library: SQLiteLibrary
   /// The open database, or `nil` after the connection is closed.
   private var database: OpaquePointer?
@@ -58,7 +61,8 @@ public final class SQLiteConnection: SQLConnection {
   /// - Parameter path: The path or the name of the file, as `dlopen` takes it.
   /// - Throws: ``SQLError`` with the code ``SQLError/Code/libraryMissing`` if the file
   ///   cannot be opened or has not all functions, and with
-  ///   ``SQLError/Code/misused`` if a connection already uses another library.
+  ///   ``SQLError/Code/misused`` if the process already uses a library under another
+  ///   name.
   ///   Nothing is changed then.
   public static func useLibrary(at path: String) throws(SQLError) {
     try SQLiteLibrary.use(path)

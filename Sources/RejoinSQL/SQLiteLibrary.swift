@@ -168,7 +168,7 @@ extension SQLiteLibrary {
           if choice.path == path { return }
           throw SQLError(
             .misused,
-            "a connection already uses \(choice.path ?? "the system's SQLite"); "
+            "this process already uses \(choice.path ?? "the system's SQLite"); "
               + "call useLibrary(at:) before the first connection is opened")
         }
         choice = Choice(

@@ -55,6 +55,7 @@ import Testing
 
   @Test func wrongArgumentsFail() throws {
     #expect(try rejoin("demo", "a", "b").code == 2)
+    #expect(try rejoin("demo", "").code == 2)
     #expect(try rejoin("demo", "--fast").code == 2)
     try folder.write("text", to: "file")
     let printed = try rejoin("demo", folder.url.path + "/file/below")

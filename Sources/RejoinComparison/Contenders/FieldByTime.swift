@@ -4,7 +4,7 @@
 ///
 /// The record's existence is another field.
 struct FieldByTime: Contender {
-  /// The documented rule. Of equal times, the last to arrive wins.
+  /// The documented rule, under which the last of equal times to arrive wins.
   static let documented = FieldByTime(keepsOwnOnTies: false)
   /// What a shipped version did: of equal times, each device keeps its own value.
   static let shipped = FieldByTime(keepsOwnOnTies: true)

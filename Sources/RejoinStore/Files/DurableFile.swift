@@ -126,7 +126,7 @@ package struct DurableFile {
         throw Failure("written", path)
       }
     }
-    guard fsync(file) == 0 else { throw Failure("synced", path) }
+    guard DurableFile.sync(file) else { throw Failure("synced", path) }
   }
 
   /// Syncs the content after other code wrote the file.
@@ -150,11 +150,20 @@ package struct DurableFile {
     return end == path.startIndex ? "/" : String(path[..<end])
   }
 
+  /// Writes an open file to the disk, and returns whether it succeeded.
+  static func sync(_ file: Int32) -> Bool {
+    #if canImport(Darwin)
+      // Here, `fsync` leaves the bytes in the memory of the drive.
+      if fcntl(file, F_FULLFSYNC) == 0 { return true }
+    #endif
+    return fsync(file) == 0
+  }
+
   private static func sync(_ path: String) throws {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw Failure("opened", path) }
     defer { close(file) }
-    guard fsync(file) == 0 else { throw Failure("synced", path) }
+    guard DurableFile.sync(file) else { throw Failure("synced", path) }
   }
 }
 

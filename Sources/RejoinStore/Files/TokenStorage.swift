@@ -116,7 +116,7 @@ public struct TokenFile: TokenStorage {
     let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw Failure("opened", new) }
     let isWritten = write(file, bytes, bytes.count) == bytes.count
-    let isSynced = isWritten && fsync(file) == 0
+    let isSynced = isWritten && DurableFile.sync(file)
     guard close(file) == 0, isSynced else { throw Failure("written", new) }
     exclude(new)
     guard rename(new, path) == 0 else { throw Failure("replaced", path) }

@@ -82,7 +82,9 @@ extension Hub.Scope {
     awaiting devices: [DeviceID: Timestamp] = [:]
   ) {
     name = String(decoding: row.name, as: UTF8.self)
-    (records, self.devices) = (Int(row.records), Int(row.devices))
+    (records, self.devices) = (
+      Int(clamping: row.records), Int(clamping: row.devices)
+    )
     (self.lastSave, awaitedDevices) = (lastSave, devices)
     isErased = row.isErased
   }

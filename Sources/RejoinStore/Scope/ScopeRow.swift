@@ -63,7 +63,8 @@ struct ScopeRow: Equatable {
 
   private var check: Int64 {
     var check = RowCheck(
-      UInt64(format), UInt64(bitPattern: devices), UInt64(bitPattern: records),
+      UInt64(bitPattern: Int64(format)), UInt64(bitPattern: devices),
+      UInt64(bitPattern: records),
       UInt64(bitPattern: patches))
     check.add(name)
     check.add(head)
@@ -96,6 +97,18 @@ struct ScopeRow: Equatable {
       throw StoreError.damaged("in the index of the scopes' names")
     }
     return nil
+  }
+
+  /// Returns the scope with a number.
+  static func numbered(
+    _ scope: Int64, on connection: any SQLConnection
+  ) throws -> ScopeRow? {
+    try read("WHERE scope = $1", [.integer(scope)], on: connection).first
+  }
+
+  /// Whether another row differs in the writer at most.
+  func hasContent(of other: ScopeRow) -> Bool {
+    name == other.name && check == other.check
   }
 
   /// Returns all scopes in the order of their numbers.
@@ -153,7 +166,7 @@ struct ScopeRow: Equatable {
   /// Creates the row that a query read.
   init(_ row: any SQLRow) throws {
     (scope, name, format) = (
-      row.integer(0), row.bytes(1), Int(row.integer(2))
+      row.integer(0), row.bytes(1), Int(clamping: row.integer(2))
     )
     (writer, head, devices) = (row.integer(3), row.bytes(4), row.integer(5))
     (records, patches) = (row.integer(6), row.integer(7))

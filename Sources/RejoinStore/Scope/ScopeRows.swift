@@ -60,6 +60,41 @@ final class ScopeRows {
       ?? 0
   }
 
+  /// What is in the database now.
+  enum Content {
+    /// What these rows wrote or read last.
+    case same
+    /// What a later writer wrote.
+    case ofOtherWriter
+    /// Something else, such as the content of a backup.
+    case other
+  }
+
+  /// Compares the scope and its devices with what these rows wrote last.
+  ///
+  /// Each save changes the row of its device.
+  func content(by writer: Int64) throws -> Content {
+    if try self.writer() != writer { return .ofOtherWriter }
+    guard let found = try ScopeRow.numbered(row.scope, on: connection),
+      found.hasContent(of: row)
+    else { return .other }
+    var stored: [DeviceID: DeviceRow] = [:]
+    try connection.run(
+      "SELECT \(DeviceRow.columns) FROM rejoin_device WHERE scope = $1",
+      [.integer(row.scope)]
+    ) { row in
+      let device = try DeviceRow(row)
+      stored[device.device] = device
+    }
+    var isSame = stored.count == devices.count
+    version.forEachDifference(from: ReplicaVersion()) { device, save, _ in
+      isSame =
+        isSame && stored[device]?.number == devices[device]
+        && stored[device]?.save.check(of: device) == save.check(of: device)
+    }
+    return isSame ? .same : .other
+  }
+
   /// The number of the scope's writer when the rows were read.
   var formerWriter: Int64 { row.writer }
 

@@ -21,11 +21,12 @@ extension StoredScope {
     fail(.closed)
   }
 
-  /// Closes the connection until ``resume()``.
+  /// Closes the connection, which ``resume()`` opens again unless the scope failed.
   func suspend() throws(StoreError) {
-    guard failure == nil, let file, file.path != nil else { return }
+    guard let file, file.path != nil else { return }
+    defer { file.connection.close() }
+    if failure != nil { return }
     do { try checkFile() } catch { throw written(error) }
-    file.connection.close()
     failure = .suspended
   }
 
@@ -33,14 +34,31 @@ extension StoredScope {
   func resume() throws(StoreError) {
     guard failure == .suspended, let file else { return }
     do { try checkFile() } catch { throw written(error) }
-    do { try file.connectAgain(forWriting: writeError == nil) } catch {
+    var content = ScopeRows.Content.same
+    do {
+      try file.connectAgain(forWriting: writeError == nil)
+      rows.connection = file.connection
+      // Until it is written, a scope that was opened for reading shows what was read.
+      if writeError == nil {
+        content = try file.connection.reading { try rows.content(by: writer) }
+      }
+    } catch {
+      file.connection.close()
       throw file.explained(StoreError(opening: error))
     }
-    (connection, rows.connection) = (file.connection, file.connection)
-    failure = nil
-    // Until it is written, the scope shows what was read.
-    if writeError != nil { return }
-    do { try checkWriter() } catch { throw written(error) }
+    (connection, failure) = (file.connection, nil)
+    switch content {
+    case .same: break
+    case .ofOtherWriter:
+      observers.end(.superseded)
+      throw .superseded
+    case .other:
+      // Another content in the same file, such as that of a backup.
+      file.connection.close()
+      let error = StoreError.fileReplaced(file.path ?? "")
+      fail(error)
+      throw error
+    }
   }
 
   /// Deletes the rows of the scope and then its token, and closes the scope.
@@ -75,6 +93,10 @@ extension StoredScope {
 
   private func removeToken() throws(StoreError) {
     do {
+      if let file, file.connection.isClosed {
+        try file.connectAgain(forWriting: true)
+        connection = file.connection
+      }
       try connection.changing {
         // Another store may exist for a scope that was created again.
         let row = try ScopeRow.find(

@@ -254,7 +254,7 @@ enum Tables {
     let format = try? connection.integer(
       "SELECT max(format) FROM rejoin_scope")
     if let format, format > Self.format {
-      throw StoreError.newerFormat(Int(format))
+      throw StoreError.newerFormat(Int(clamping: format))
     }
     throw StoreError.damaged("it has only \(count) tables of a store")
   }

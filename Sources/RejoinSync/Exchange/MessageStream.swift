@@ -33,17 +33,19 @@ package struct MessageStream: Sendable {
   /// - Throws: `WireError` if a length is above the limit of messages. The stream
   ///   cannot be read further.
   package mutating func next() throws(WireError) -> [UInt8]? {
-    var (length, shift, offset) = (0, 0, start)
+    // Five bytes of seven bits can exceed an `Int` of 32 bits.
+    var (size, shift, offset) = (UInt64(0), 0, start)
     while true {
       guard offset < bytes.count else { return nil }
       let byte = bytes[offset]
       offset += 1
       if shift > 28 { throw tooLong(at: start) }
-      length |= Int(byte & 0x7f) << shift
+      size |= UInt64(byte & 0x7f) << shift
       shift += 7
       if byte < 0x80 { break }
     }
-    if length > MessageStream.limit { throw tooLong(at: start) }
+    if size > MessageStream.limit { throw tooLong(at: start) }
+    let length = Int(size)
     guard bytes.count - offset >= length else { return nil }
     let message = Array(bytes[offset..<(offset + length)])
     start = offset + length

@@ -6,10 +6,12 @@ import RejoinStore
 
 #if canImport(Darwin)
   import Darwin
+#elseif canImport(Glibc)
+  import Glibc
 #elseif canImport(Musl)
   import Musl
-#else
-  import Glibc
+#elseif canImport(Android)
+  import Android
 #endif
 
 /// A folder in which devices leave objects for each other: on a shared volume, or in a
@@ -128,7 +130,7 @@ private struct Folder {
       }
       if isAbandoned(name) { unlink(path(name)) }
       if ObjectName(name) != nil, let status = status(of: name) {
-        list.append((name, Int(status.st_size)))
+        list.append((name, Int(clamping: status.st_size)))
       }
       errno = 0
     }

@@ -9,6 +9,7 @@ The names and the reasons are those of Apple's page "Describing use of required 
 API".
 """
 
+import collections
 import pathlib
 import plistlib
 import re
@@ -82,15 +83,16 @@ def declared(module):
 
 
 def conditions():
-    """The conditions of the sources."""
+    """How often each condition occurs in each module."""
     paths = [pathlib.Path("Package.swift")]
     for folder in ["Sources", "Tests/Programs"]:
         paths += pathlib.Path(folder).rglob("*.swift")
-    return {
-        match.strip()
-        for path in paths
-        for match in re.findall(r"^ *#(?:else)?if (.*)$", path.read_text(), re.M)
-    }
+    found = collections.Counter()
+    for path in paths:
+        module = path.parts[{"Sources": 1, "Tests": 2}.get(path.parts[0], 0)]
+        for match in re.findall(r"^ *#(?:else)?if (.*)$", path.read_text(), re.M):
+            found[match.strip(), module] += 1
+    return found
 
 
 def main():
@@ -109,12 +111,19 @@ def main():
                 failures.append(f"{module} gives {category} reasons that do not exist")
     table = pathlib.Path("Tests/StandIns/CONDITIONS.md").read_text()
     listed = {
-        name.replace("\\|", "|") for name in re.findall(r"^\| `(.*?)` \|", table, re.M)
+        (name.replace("\\|", "|"), module): int(count)
+        for name, module, count in re.findall(
+            r"^\| `(.*?)` \| `(.*?)` \| (\d+) \|", table, re.M)
     }
-    for condition in sorted(conditions() ^ listed):
-        failures.append(f"{condition} is in the sources or in CONDITIONS.md, not in both")
-    print(f"{len(listed)} conditions")
-    sys.exit("\n".join(failures))
+    found = conditions()
+    for condition, module in sorted(found.keys() | listed.keys()):
+        counts = (found[condition, module], listed.get((condition, module), 0))
+        if counts[0] != counts[1]:
+            failures.append(
+                f"{module} has {condition} {counts[0]} times, and CONDITIONS.md "
+                f"{counts[1]} times; correct the row, and what it says")
+    print(f"{len(listed)} rows of conditions")
+    sys.exit("\n".join(failures) or None)
 
 
 main()

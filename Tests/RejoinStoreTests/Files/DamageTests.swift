@@ -145,6 +145,7 @@ import Testing
       + "WHERE record = 1) WHERE record = 2",
     "UPDATE rejoin_scope SET name = x'39'",
     "UPDATE rejoin_scope SET head = x''", "UPDATE rejoin_scope SET records = 4",
+    "UPDATE rejoin_scope SET format = -1",
   ])
   func damagedRowIsReported(_ damage: String) throws {
     try fill(try open(path, token: tokenStorage))

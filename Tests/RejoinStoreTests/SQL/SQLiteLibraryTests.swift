@@ -28,7 +28,12 @@ import Testing
     await #expect(processExitsWith: .success) {
       for (path, message) in [
         ("/no/such.so", "/no/such.so is not a library that can be opened here"),
-        (Self.other, "\(Self.other) is too old: it has no sqlite3_open_v2"),
+        (
+          Self.other,
+          "\(Self.other) has no sqlite3_open_v2: it is too old, or another library"
+        ),
+        ("", " is not a library that can be opened here"),
+        ("libm.so.6\0", "libm.so.6\0 is not a library that can be opened here"),
       ] {
         let error = #expect(throws: SQLError.self) {
           try SQLiteConnection.useLibrary(at: path)
@@ -50,7 +55,7 @@ import Testing
       #expect(error?.code == .misused)
       #expect(
         error?.message
-          == "a connection already uses the system's SQLite; call useLibrary(at:) "
+          == "this process already uses the system's SQLite; call useLibrary(at:) "
           + "before the first connection is opened")
       #expect(try connection.integer("SELECT 1 + 1") == 2)
     }

@@ -40,6 +40,18 @@ import Testing
       }
   }
 
+  /// The open files of the folder.
+  private func descriptors() throws -> [String] {
+    guard Self.hasLocks else { return [] }
+    let manager = FileManager.default
+    return try manager.contentsOfDirectory(atPath: "/proc/self/fd")
+      .compactMap { number in
+        try? manager.destinationOfSymbolicLink(
+          atPath: "/proc/self/fd/\(number)")
+      }
+      .filter { $0.hasPrefix(folder.path) }
+  }
+
   private static var hasLocks: Bool {
     FileManager.default.fileExists(atPath: "/proc/self/fdinfo")
   }
@@ -210,6 +222,125 @@ import Testing
     try await write("Tea", in: store)
     try await store.close()
     #expect(await title(in: try await open()) == "Tea")
+  }
+
+  /// Overwrites the file with another one, which keeps its identity.
+  private func overwrite(with copy: String) throws {
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    try file.truncate(atOffset: 0)
+    try file.write(contentsOf: Data(contentsOf: URL(filePath: copy)))
+    try file.close()
+    for end in ["-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: path + end)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func resumingDetectsRestoredContent(afterRecords: Bool) async throws {
+    let store = try await open()
+    try await write("Milk", in: store)
+    let copy = folder.file("copy.sqlite")
+    try await store.backup(to: copy)
+    try await write("Tea", in: store)
+    if afterRecords {
+      try await store.save { $0[Note.self, "2"].title = "Rye" }
+    }
+    try await store.suspend()
+    try overwrite(with: copy)
+    await #expect(throws: StoreError.fileReplaced(path)) {
+      try await store.resume()
+    }
+    await #expect(throws: StoreError.fileReplaced(path)) {
+      try await self.write("Juice", in: store)
+    }
+    #expect(try descriptors() == [])
+    // A new device continues with the backup.
+    let again = try await open(as: 2)
+    #expect(await title(in: again) == "Milk")
+  }
+
+  /// A backup of an earlier session, whose next writer has the number of this one.
+  @Test func resumingDetectsWriterWithEqualNumber() async throws {
+    let first = try await open()
+    try await write("Milk", in: first)
+    let copy = folder.file("copy.sqlite")
+    try await first.backup(to: copy)
+    try await first.close()
+    let store = try await open()
+    try await write("Tea", in: store)
+    try await store.suspend()
+    try overwrite(with: copy)
+    let other = try await open(as: 2)
+    try await write("Juice", in: other)
+    try await other.close()
+    await #expect(throws: StoreError.fileReplaced(path)) {
+      try await store.resume()
+    }
+    #expect(await title(in: try await open(as: 3)) == "Juice")
+  }
+
+  @Test func movedFileIsClosed() async throws {
+    let store = try await open()
+    try await write("Milk", in: store)
+    try FileManager.default.moveItem(
+      atPath: path, toPath: folder.file("moved.sqlite"))
+    await #expect(throws: StoreError.fileReplaced(path)) {
+      try await store.suspend()
+    }
+    #expect(try descriptors() == [])
+    try await store.suspend()
+    try await store.resume()
+    await #expect(throws: StoreError.fileReplaced(path)) {
+      try await self.write("Tea", in: store)
+    }
+  }
+
+  @Test func failureOfResumingHoldsNoFile() async throws {
+    let store = try await open()
+    try await write("Milk", in: store)
+    try await store.suspend()
+    let content = try Data(contentsOf: URL(filePath: path))
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    // A row of the scope that no store writes.
+    let place = try #require(
+      content.range(of: Data("CREATE TABLE rejoin_scope".utf8)))
+    try file.seek(toOffset: UInt64(place.lowerBound))
+    try file.write(contentsOf: Data("CREATE TABLE rejoin_other".utf8))
+    await #expect(throws: StoreError.self) { try await store.resume() }
+    await #expect(throws: StoreError.suspended) {
+      try await self.write("Tea", in: store)
+    }
+    try file.seek(toOffset: UInt64(place.lowerBound))
+    try file.write(contentsOf: Data("CREATE TABLE rejoin_scope".utf8))
+    try file.close()
+    #expect(try descriptors() == [])
+    try await store.resume()
+    try await write("Tea", in: store)
+    #expect(await title(in: try await open()) == "Tea")
+  }
+
+  @Test func deletionContinuesAfterSuspension() async throws {
+    final class Refusing: TokenStorage, @unchecked Sendable {
+      var refuses = true
+      private var bytes: [UInt8]?
+      func load() -> [UInt8]? { bytes }
+      func store(_ bytes: [UInt8]) { self.bytes = bytes }
+      func remove() throws {
+        if refuses { throw TestTokenStorage.Failure() }
+        bytes = nil
+      }
+    }
+    let token = Refusing()
+    let store = try await ReplicaStore(
+      at: path, schema: [Note.self], token: token)
+    try await write("Milk", in: store)
+    await #expect(throws: StoreError.self) { try await store.deleteScope() }
+    try await store.suspend()
+    #expect(try descriptors() == [])
+    token.refuses = false
+    try await store.deleteScope()
+    #expect(token.load() == nil)
+    #expect(try await ReplicaStore.scopes(at: path) == [])
   }
 
   @Test func storeForReadingStaysOne() async throws {

@@ -144,7 +144,9 @@ extension Ledger {
   package func opposites(since sums: UndoSums) -> [LedgerEdit.Entry] {
     let own = lines[sums.device] ?? DeviceEntries()
     var opposites: [LedgerEdit.Entry] = []
-    for entry in own.tail.suffix(Int(own.count + 1 - (sums.next ?? 1))) {
+    for entry in own.tail.suffix(
+      Int(clamping: own.count + 1 - (sums.next ?? 1)))
+    {
       opposites.append(-WideInt(entry.amount), memo: entry.memo)
     }
     return opposites

@@ -69,7 +69,7 @@ extension MergeReport {
   ) {
     let new = siblings.filter { !old.contains($0.dot) }
     let kept = siblings.filter { old.contains($0.dot) }
-    if new.count * kept.count <= MergeReport.pairLimit,
+    if Int64(new.count) * Int64(kept.count) <= MergeReport.pairLimit,
       conflicts.count < MergeReport.conflictLimit
     {
       for new in new {
@@ -150,13 +150,15 @@ extension MergeReport {
         ?? old.first(leaving: newEdits)
     else { return }
     var (deletions, open) = (all, edits)
-    if all.count * edits.entries.count <= MergeReport.searchLimit {
+    if Int64(all.count) * Int64(edits.entries.count)
+      <= MergeReport.searchLimit
+    {
       open = edits.saves(beyond: all.commonlyCovered)
       deletions = all.filter { [$0].first(leaving: open) != nil }
       // A save of the message replaced the edit that a deletion met.
       if open.isEmpty { return }
     }
-    let pairs = deletions.count * open.entries.count
+    let pairs = Int64(deletions.count) * Int64(open.entries.count)
     if pairs > MergeReport.pairLimit
       || deletionPairs >= MergeReport.conflictLimit
     {

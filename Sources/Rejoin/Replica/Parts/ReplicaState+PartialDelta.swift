@@ -32,17 +32,17 @@ extension ReplicaState {
         through: isEnd
           ? missing.range.through : fields.record(count - 1, in: self))
       let size = max(delta.message.bytes.count - list, 1)
+      // An `Int` of 32 bits has no room for these products.
+      let fitting = Int64(count) * Int64(limit) / Int64(size)
       if size > limit, count > 1 {
-        // An `Int` of 32 bits has no room for this product.
-        let fitting = Int(Int64(count) * Int64(limit) / Int64(size))
-        (count, isCut) = (min(count - 1, max(fitting, 1)), true)
+        (count, isCut) = (min(count - 1, max(Int(fitting), 1)), true)
         continue
       }
       let isFull = size > limit / 10 * 9 || count == Limits.recordsPerPart
       if isEnd || isCut || isFull { return delta }
       // Grow at most fourfold, because the next records can be larger.
       count = min(
-        4 * count, max(count + 1, count * limit / size * 31 / 32),
+        4 * count, max(count + 1, Int(clamping: fitting * 31 / 32)),
         Limits.recordsPerPart)
     }
   }
