@@ -59,11 +59,10 @@ public final class SQLiteConnection: SQLConnection {
   /// package, names the file of this copy.
   ///
   /// - Parameter path: The path or the name of the file, as `dlopen` takes it.
-  /// - Throws: ``SQLError`` with the code ``SQLError/Code/libraryMissing`` if the file
-  ///   cannot be opened or has not all functions, and with
-  ///   ``SQLError/Code/misused`` if the process already uses a library under another
-  ///   name.
-  ///   Nothing is changed then.
+  /// - Throws: ``SQLError`` if the file cannot be opened or has not all functions
+  ///   (``SQLError/Code-swift.enum/libraryMissing``), or if the process already uses a
+  ///   library under another name (``SQLError/Code-swift.enum/misused``). Nothing is
+  ///   changed then.
   public static func useLibrary(at path: String) throws(SQLError) {
     try SQLiteLibrary.use(path)
   }
