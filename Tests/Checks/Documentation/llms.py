@@ -48,7 +48,7 @@ def main():
                 missing.append(f"{path} has no page {page}")
             lines.append(f"- [{title}](/{page}): {summary}")
     (pages / "llms.txt").write_text("\n".join(lines) + "\n")
-    sys.exit("\n".join(missing))
+    sys.exit("\n".join(missing) or None)
 
 
 main()
