@@ -57,7 +57,7 @@ struct DemoCommand {
       tell(name, what)
     }
 
-    /// What the device shows.
+    /// The profile as the device shows it.
     var text: String {
       get async {
         guard let ada = await store.read({ $0[Profile.self, "ada"] }) else {

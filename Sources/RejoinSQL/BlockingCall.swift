@@ -21,7 +21,7 @@ final class BlockingCall<Value>: @unchecked Sendable {
     discarding discard: @escaping @Sendable (Value) -> Void = { _ in }
   ) {
     #if os(WASI)
-      // It has one thread, so the caller waits.
+      // WebAssembly runs one thread, so the caller waits.
       value = call()
     #else
       Thread.detachNewThread { [self] in

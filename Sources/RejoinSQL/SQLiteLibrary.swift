@@ -137,8 +137,7 @@ struct SQLiteLibrary: @unchecked Sendable {
 // MARK: - The library of the process
 
 extension SQLiteLibrary {
-  /// What the process uses: two copies of SQLite in one process break each other's
-  /// locks.
+  /// The library of the process, because two copies of SQLite break each other's locks.
   private struct Choice {
     /// The file that the app named, or `nil` for the system's.
     var path: String?

@@ -75,9 +75,9 @@ public struct RecordEditor<Owner: Entity> {
   ///
   /// In a context or a draft, the position is made when the edits are saved, and reads as
   /// unset until then. Use ``Transaction/move(_:by:between:and:)`` to move several
-  /// records in an order, or beside records without a position. To withdraw a move, assign
-  /// the former position. ``unset(_:)`` removes it, and assigning `nil`, which the field
-  /// reads as, keeps the move.
+  /// records in an order, or beside records without a position. If a move turns out to be
+  /// wrong, assign the former position again: ``unset(_:)`` leaves the record without a
+  /// position, and assigning `nil` changes nothing.
   ///
   /// - Parameters:
   ///   - field: The field with the position.

@@ -4,9 +4,13 @@
 ///
 /// The record's existence is another field.
 struct FieldByTime: Contender {
-  /// The documented rule, under which the last of equal times to arrive wins.
+  /// The documented rule.
+  ///
+  /// If times are equal, the last write to arrive wins.
   static let documented = FieldByTime(keepsOwnOnTies: false)
-  /// What a shipped version did: of equal times, each device keeps its own value.
+  /// The rule of a shipped version.
+  ///
+  /// If times are equal, each device keeps its own value.
   static let shipped = FieldByTime(keepsOwnOnTies: true)
 
   private let keepsOwnOnTies: Bool

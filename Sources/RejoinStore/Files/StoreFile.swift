@@ -107,12 +107,12 @@ final class StoreFile {
 
   /// Connects for writing after the file was opened for reading.
   func connectForWriting() throws(SQLError) {
-    guard let file else { return }
+    if file == nil { return }
     // SQLite releases the locks of all connections of a process when one
     // without locks is closed, so close it first.
     connection.close()
-    do throws(SQLError) { connection = try StoreFile.connect(file) } catch {
-      connection = try StoreFile.read(file).connection
+    do throws(SQLError) { try connectAgain(forWriting: true) } catch {
+      try connectAgain(forWriting: false)
       throw error
     }
   }

@@ -60,13 +60,13 @@ final class ScopeRows {
       ?? 0
   }
 
-  /// What is in the database now.
+  /// The content of the database, compared with these rows.
   enum Content {
-    /// What these rows wrote or read last.
+    /// The content that these rows wrote or read last.
     case same
-    /// What a later writer wrote.
+    /// The content of a later writer.
     case ofOtherWriter
-    /// Something else, such as the content of a backup.
+    /// Any other content, such as that of a backup.
     case other
   }
 

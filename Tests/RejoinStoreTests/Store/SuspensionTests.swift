@@ -24,32 +24,25 @@ import Testing
     await store.read { $0[Note.self, "1"]?.title }
   }
 
-  /// The locks that this process holds on open files of the folder.
-  private func locks() throws -> [Substring] {
+  /// The paths of the open files of the folder, by their numbers.
+  private func openFiles() throws -> [String: String] {
+    guard Self.hasLocks else { return [:] }
     let manager = FileManager.default
     return try manager.contentsOfDirectory(atPath: "/proc/self/fd")
-      .flatMap { number in
-        let path = try? manager.destinationOfSymbolicLink(
+      .reduce(into: [:]) { files, number in
+        files[number] = try? manager.destinationOfSymbolicLink(
           atPath: "/proc/self/fd/\(number)")
-        guard let path, path.hasPrefix(folder.path) else {
-          return [Substring]()
-        }
-        return try String(
-          contentsOfFile: "/proc/self/fdinfo/\(number)", encoding: .utf8
-        ).split(separator: "\n").filter { $0.hasPrefix("lock:") }
       }
+      .filter { $0.value.hasPrefix(folder.path) }
   }
 
-  /// The open files of the folder.
-  private func descriptors() throws -> [String] {
-    guard Self.hasLocks else { return [] }
-    let manager = FileManager.default
-    return try manager.contentsOfDirectory(atPath: "/proc/self/fd")
-      .compactMap { number in
-        try? manager.destinationOfSymbolicLink(
-          atPath: "/proc/self/fd/\(number)")
-      }
-      .filter { $0.hasPrefix(folder.path) }
+  /// The locks that this process holds on open files of the folder.
+  private func locks() throws -> [Substring] {
+    try openFiles().keys.flatMap { number in
+      try String(
+        contentsOfFile: "/proc/self/fdinfo/\(number)", encoding: .utf8
+      ).split(separator: "\n").filter { $0.hasPrefix("lock:") }
+    }
   }
 
   private static var hasLocks: Bool {
@@ -205,19 +198,31 @@ import Testing
     }
   }
 
-  @Test func resumingCanBeRepeated() async throws {
+  /// Replaces a text in the file with one of the same length.
+  private func replace(_ text: String, with other: String) throws {
+    let place = try #require(
+      Data(contentsOf: URL(filePath: path)).range(of: Data(text.utf8)))
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    try file.seek(toOffset: UInt64(place.lowerBound))
+    try file.write(contentsOf: Data(other.utf8))
+    try file.close()
+  }
+
+  @Test(arguments: [
+    ("SQLite format 3", "No file of this"),
+    ("CREATE TABLE rejoin_scope", "CREATE TABLE rejoin_other"),
+  ])
+  func resumingCanBeRepeated(text: String, damage: String) async throws {
     let store = try await open()
     try await write("Milk", in: store)
     try await store.suspend()
-    let content = try Data(contentsOf: URL(filePath: path))
-    let file = try FileHandle(forWritingTo: URL(filePath: path))
-    try file.write(contentsOf: Data("No file of SQLite".utf8))
+    try replace(text, with: damage)
     await #expect(throws: StoreError.self) { try await store.resume() }
     await #expect(throws: StoreError.suspended) {
       try await self.write("Tea", in: store)
     }
-    try file.seek(toOffset: 0)
-    try file.write(contentsOf: content)
+    #expect(try openFiles() == [:])
+    try replace(damage, with: text)
     try await store.resume()
     try await write("Tea", in: store)
     try await store.close()
@@ -253,7 +258,7 @@ import Testing
     await #expect(throws: StoreError.fileReplaced(path)) {
       try await self.write("Juice", in: store)
     }
-    #expect(try descriptors() == [])
+    #expect(try openFiles() == [:])
     // A new device continues with the backup.
     let again = try await open(as: 2)
     #expect(await title(in: again) == "Milk")
@@ -287,36 +292,12 @@ import Testing
     await #expect(throws: StoreError.fileReplaced(path)) {
       try await store.suspend()
     }
-    #expect(try descriptors() == [])
+    #expect(try openFiles() == [:])
     try await store.suspend()
     try await store.resume()
     await #expect(throws: StoreError.fileReplaced(path)) {
       try await self.write("Tea", in: store)
     }
-  }
-
-  @Test func failureOfResumingHoldsNoFile() async throws {
-    let store = try await open()
-    try await write("Milk", in: store)
-    try await store.suspend()
-    let content = try Data(contentsOf: URL(filePath: path))
-    let file = try FileHandle(forWritingTo: URL(filePath: path))
-    // A row of the scope that no store writes.
-    let place = try #require(
-      content.range(of: Data("CREATE TABLE rejoin_scope".utf8)))
-    try file.seek(toOffset: UInt64(place.lowerBound))
-    try file.write(contentsOf: Data("CREATE TABLE rejoin_other".utf8))
-    await #expect(throws: StoreError.self) { try await store.resume() }
-    await #expect(throws: StoreError.suspended) {
-      try await self.write("Tea", in: store)
-    }
-    try file.seek(toOffset: UInt64(place.lowerBound))
-    try file.write(contentsOf: Data("CREATE TABLE rejoin_scope".utf8))
-    try file.close()
-    #expect(try descriptors() == [])
-    try await store.resume()
-    try await write("Tea", in: store)
-    #expect(await title(in: try await open()) == "Tea")
   }
 
   @Test func deletionContinuesAfterSuspension() async throws {
@@ -336,7 +317,7 @@ import Testing
     try await write("Milk", in: store)
     await #expect(throws: StoreError.self) { try await store.deleteScope() }
     try await store.suspend()
-    #expect(try descriptors() == [])
+    #expect(try openFiles() == [:])
     token.refuses = false
     try await store.deleteScope()
     #expect(token.load() == nil)
@@ -361,7 +342,7 @@ import Testing
     #expect(await title(in: try await open()) == "Tea")
   }
 
-  /// Two stores of a file, of which the one that was opened last is the writer.
+  /// The writer of a file is the store that was opened last.
   @Test(arguments: 0..<100 as Range<UInt64>)
   func randomCallsFollowModel(seed: UInt64) async throws {
     var random = SeededRandom(seed: seed)

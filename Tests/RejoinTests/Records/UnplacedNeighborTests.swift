@@ -4,7 +4,7 @@ import Rejoin
 import RejoinTesting
 import Testing
 
-/// Moves by keys, of which the left one has no position.
+/// Moves by keys beside a left neighbor without a position.
 ///
 /// The devices have different IDs, because positions at one place depend on them.
 @Suite struct UnplacedNeighborTests {
@@ -45,14 +45,37 @@ import Testing
     return (one, other)
   }
 
+  private struct Move {
+    let placed: [String]
+    let unplaced: [String]
+    let moved: String
+    let left: String
+    let right: String
+    let order: [String]
+  }
+
+  private static let moves = [
+    Move(
+      placed: [], unplaced: ["bread", "milk", "salt", "tea"], moved: "tea",
+      left: "milk", right: "salt", order: ["bread", "milk", "tea", "salt"]),
+    // A left neighbor that never existed has the place of its key.
+    Move(
+      placed: ["a", "b"], unplaced: ["t", "v"], moved: "a", left: "u",
+      right: "v", order: ["b", "t", "a", "v"]),
+  ]
+
   @Test(arguments: devices)
   func itemsBeforeLeftGetPositions(_ one: UInt64, _ other: UInt64) throws {
-    let (_, tablet) = try pair(
-      (one, other), placed: [], unplaced: ["bread", "milk", "salt", "tea"])
-    try tablet.save {
-      $0.move(["tea"], by: \Item.position, between: "milk", and: "salt")
+    for move in Self.moves {
+      let (_, tablet) = try pair(
+        (one, other), placed: move.placed, unplaced: move.unplaced)
+      try tablet.save {
+        $0.move(
+          [move.moved], by: \Item.position, between: move.left,
+          and: move.right)
+      }
+      #expect(order(tablet) == move.order)
     }
-    #expect(order(tablet) == ["bread", "milk", "tea", "salt"])
   }
 
   @Test(arguments: devices)
@@ -64,16 +87,6 @@ import Testing
       $0.move(["a"], by: \Item.position, between: "u", and: "v")
     }
     #expect(order(tablet) == ["b", "c", "t", "a", "v"])
-  }
-
-  @Test(arguments: devices)
-  func unknownLeftHasPlaceOfItsKey(_ one: UInt64, _ other: UInt64) throws {
-    let (_, tablet) = try pair(
-      (one, other), placed: ["a", "b"], unplaced: ["t", "v"])
-    try tablet.save {
-      $0.move(["a"], by: \Item.position, between: "u", and: "v")
-    }
-    #expect(order(tablet) == ["b", "t", "a", "v"])
   }
 
   @Test(arguments: devices)

@@ -164,7 +164,7 @@ extension MergeReport {
     {
       (deletions, open) = ([met.deletion], VectorClock(met.edit))
     }
-    deletionPairs += deletions.count * open.entries.count
+    deletionPairs += Int(pairs)
     deletionConflicts.append(
       DeletionConflict(
         record: record.id,
