@@ -145,7 +145,7 @@ let package = Package(
         "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinStore",
         "RejoinSync",
       ] + (hasSwiftUI ? [] : ["SwiftUI"]),
-      path: "Tests/Programs/ListInSwiftUI"),
+      path: "Tests/Programs/Outside/ListInSwiftUI", exclude: ["README.md"]),
     .testTarget(
       name: "ListInSwiftUITests",
       dependencies: [

@@ -188,7 +188,7 @@ struct NotebookTests {
       .map { $0.components(separatedBy: "```\n")[0] }
     let code = blocks.joined(separator: "\n")
     let source = try text(
-      "Tests/Programs/ListInSwiftUI/AListInSwiftUIArticle.swift")
+      "Tests/Programs/Outside/ListInSwiftUI/AListInSwiftUIArticle.swift")
     #expect(source == "// SPDX-License-Identifier: Apache-2.0\n\n" + code)
     let lines = code.split(separator: "\n")
     #expect(lines.count < 200)

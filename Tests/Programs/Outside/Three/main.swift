@@ -14,7 +14,7 @@ func openDevice(_ name: String) async throws -> (ReplicaStore, SyncEngine) {
   let path = "\(CommandLine.arguments[1])/\(name).sqlite"
   let store = try await ReplicaStore(at: path, schema: [Item.self])
   let url = URL(string: CommandLine.arguments[2])!
-  let route = SyncRoute.http("server", scope: "list", url: url)
+  let route = SyncRoute.http("server", scope: "list-ada", url: url)
   return (store, SyncEngine(store, routes: [route]))
 }
 
