@@ -143,7 +143,10 @@ def record(replica: Any, kinds: dict[str, str]) -> dict[str, Any] | None:
 
 
 def arrival(episode: dict[str, Any]) -> list[str]:
-    """The devices in the order in which they sync, by default that of their last edits."""
+    """The devices in the order in which they sync, by default that of their last edits.
+
+    A device that is there again sends its edits again.
+    """
     last = {edit["device"]: edit["at"] for edit in episode["edits"]}
     return episode.get("arrival") or sorted(last, key=last.__getitem__)
 
@@ -151,12 +154,15 @@ def arrival(episode: dict[str, Any]) -> list[str]:
 def ending(library: Any, episode: dict[str, Any]) -> dict[str, Any]:
     """How an episode ends."""
     kinds = episode.get("kinds", {})
-    devices = arrival(episode)
+    arrivals = arrival(episode)
+    devices = list(dict.fromkeys(arrivals))
     names = sorted(devices)
     if os.environ.get("REVERSE_ACTORS"):
         names.reverse()
     base = library(0, None)
-    if episode["base"] is not None:
+    for edit in episode.get("earlier", []):
+        apply(base, edit, kinds)
+    if episode["base"] is not None and not episode.get("earlier"):
         base.create()
         write(base, episode["base"], kinds)
         base.commit()
@@ -168,10 +174,10 @@ def ending(library: Any, episode: dict[str, Any]) -> dict[str, Any]:
                 apply(replica, edit, kinds)
     alone = {device: replica.update() for device, replica in replicas.items()}
     kept = library.conflicts(replicas, kinds) if hasattr(library, "conflicts") else None
-    for receiver, replica in replicas.items():
-        for sender, update in alone.items():
+    for sender in arrivals:
+        for receiver, replica in replicas.items():
             if sender != receiver:
-                replica.receive(update)
+                replica.receive(alone[sender])
     ends = [record(replica, kinds) for replica in replicas.values()]
     lines = {json.dumps(end, sort_keys=True) for end in ends}
     assert len(lines) == 1, f"{episode['id']}: the replicas differ"

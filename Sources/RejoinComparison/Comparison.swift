@@ -136,7 +136,7 @@ extension Episode {
   /// The episode with the order of arrival reversed.
   package var arrivingReversed: Episode {
     var episode = self
-    episode.arrival = Array(devices.reversed())
+    episode.arrival = devices.reversed() + repeatedArrivals
     return episode
   }
 }

@@ -27,6 +27,11 @@ struct EpisodeWriter {
     }
     var base = source.happens(0.05) ? nil : record(fields)
     let devices = (1...max(workload.devices, 1)).map { "device\($0)" }
+    var earlier: [Episode.Edit] = []
+    if workload.deleted > 0, source.happens(workload.deleted) {
+      earlier = creationAndDeletion(of: base ?? [:], by: devices)
+      base = nil
+    }
     let size =
       workload.contact > 0 ? workload.contact : workload.editsPerDevice
     var episodes: [Episode] = []
@@ -37,10 +42,15 @@ struct EpisodeWriter {
         self.edits(count, of: $0, on: base, fields, after: start)
       }
       let part = workload.contact > 0 ? ".\(start / size + 1)" : ""
-      episodes.append(
-        Episode(
-          id: id + part, base: base, kinds: kinds, edits: edits,
-          arrival: devices.shuffled(using: &source)))
+      var arrival = devices.shuffled(using: &source)
+      if workload.repeats > 0 {
+        arrival += devices.filter { _ in source.happens(workload.repeats) }
+      }
+      var episode = Episode(
+        id: id + part, base: base, kinds: kinds, edits: edits, arrival: arrival)
+      episode.earlier = earlier
+      episodes.append(episode)
+      earlier = []
       base = edits.sorted { ($0.at, $0.device) < ($1.at, $1.device) }
         .reduce(base) { $1.applied(to: $0, of: kinds) }
     }
@@ -63,6 +73,36 @@ struct EpisodeWriter {
     return record
   }
 
+  /// Generates a save that creates a record, and the deletion by a device that
+  /// may be another one.
+  private mutating func creationAndDeletion(
+    of record: PlainRecord, by devices: [String]
+  ) -> [Episode.Edit] {
+    (0..<2).map { index in
+      let minute = Self.start - Int64(2 - index) * 60_000
+      let at = minute + Int64(choice(60_000)) + offset()
+      var edit = Episode.Edit(devices[choice(devices.count)], at: rounded(at))
+      edit.isDeletion = index == 1
+      guard index == 0 else { return edit }
+      for (field, content) in record.sortedByKey {
+        switch content {
+        case .value(let value): edit.set[field] = value
+        case .count(let count): edit.increment[field] = count
+        case .elements(let elements): edit.insert[field] = elements.sorted()
+        }
+      }
+      return edit
+    }
+  }
+
+  /// The time at which the devices go offline, in milliseconds.
+  private static let start: Int64 = 1_700_000_000_000
+
+  /// Returns a time as a device's clock shows it.
+  private func rounded(_ time: Int64) -> Int64 {
+    max(time - time % max(workload.tick, 1), 0)
+  }
+
   /// Generates the edits of a device, each on the device's own copy of the
   /// record.
   ///
@@ -74,12 +114,12 @@ struct EpisodeWriter {
   ) -> [Episode.Edit] {
     var copy = base
     var offset = offset()
-    var now: Int64 = 1_700_000_000_000 + Int64(earlier) * 60_000
+    var now = Self.start + Int64(earlier) * 60_000
     return (0..<count).map { _ in
       now += Int64(1 + source.number(below: 60_000))
       if source.happens(0.1) { offset = self.offset() }
       let edit = edit(
-        Episode.Edit(device, at: max(now + offset, 0)), on: copy, fields)
+        Episode.Edit(device, at: rounded(now + offset)), on: copy, fields)
       copy = edit.applied(to: copy, of: kinds)
       return edit
     }

@@ -32,6 +32,16 @@ public struct Workload: Hashable, Sendable {
   /// The share of edits that also change one field shared by all devices, from
   /// 0 to 1.
   public var contention = 0.0
+  /// The share of records that a device deleted before the episode, which all
+  /// devices know, from 0 to 1.
+  public var deleted = 0.0
+  /// The share of devices that send their edits again after all have arrived,
+  /// from 0 to 1.
+  public var repeats = 0.0
+  /// The step of the devices' clocks, in milliseconds.
+  ///
+  /// With long steps, edits of different devices have equal times.
+  public var tick: Int64 = 1
   /// The number of edits that each device makes between syncs.
   ///
   /// If it is zero, the devices sync only at the end.
@@ -64,6 +74,22 @@ public struct Workload: Hashable, Sendable {
   /// Three devices change six fields, most of them counters and sets, and sync
   /// only at the end.
   public static var hostile: Workload { Workload() }
+
+  /// A workload with what users reported of other systems.
+  ///
+  /// Times are often equal, records are inserted after a deletion by the same
+  /// or by another device, and edits arrive again. It checks a program and does
+  /// not measure a rate of loss.
+  public static var reported: Workload {
+    var workload = Workload()
+    (workload.editsPerDevice, workload.fields) = (2, 3)
+    (workload.counters, workload.sets) = (0.34, 0.33)
+    (workload.deletions, workload.clears) = (0.25, 0)
+    workload.deleted = 0.3
+    (workload.contention, workload.repeats) = (0.4, 0.3)
+    workload.tick = 60_000
+    return workload
+  }
 
   /// Generates the episodes, named `generated-1`, `generated-2` and so on.
   ///

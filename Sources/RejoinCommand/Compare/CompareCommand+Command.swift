@@ -15,6 +15,10 @@ extension CompareCommand {
       others. It is lost unless the final record, or its conflict list, shows all
       of it. Without FILE, the command compares generated episodes: "calm" has
       records that two devices edited while apart, and "hostile" checks features.
+      With --contender, there is also "reported", with faults that users of sync
+      systems reported: equal times, insertions after deletions, and edits that
+      arrive again. The smallest episode that shows a fault of a contender is
+      printed.
       """,
     sections: [
       output, ownData, otherContenders, generatedEpisodes, contenderFormat,
@@ -90,7 +94,7 @@ extension CompareCommand {
     options: [
       .init(
         "workload", "NAME",
-        "calm, busy, or hostile; the options below change it"),
+        "calm, busy, hostile, or reported; the options below change it"),
       .init("seed", "N", "seed of the random numbers (0–2⁶⁴−1)"),
       .init(
         "episodes", "N",
@@ -113,6 +117,11 @@ extension CompareCommand {
         "contact", "N",
         "edits between two contacts, or 0 for none before the end (0–1000)"),
       .init("skew", "MS", "greatest error of a clock (milliseconds)"),
+      .init("tick", "MS", "step of the clocks (milliseconds)"),
+      .init(
+        "deleted", "%",
+        "share of the records that a device deleted before, as all know"),
+      .init("repeats", "%", "share of the devices that send their edits again"),
     ],
     text: "Shares are in percent and may have a fraction.")
 
@@ -144,9 +153,11 @@ extension CompareCommand {
       The base is null if the record did not exist. "at" is the time on the
       device's clock in milliseconds. An edit may also "clear" a list of fields,
       or "delete" the record (true). Optional keys are the order in which devices
-      reach the server ("arrival"), the record that people chose ("resolution",
-      "resolvedBy"), a "group" and a "source". Groups other than "merge" do not
-      count in totals.
+      reach the server ("arrival", where a device that is there again sends its
+      edits again), the record that people chose ("resolution", "resolvedBy"), a
+      "group" and a "source". Groups other than "merge" do not count in totals.
+      "earlier" can list the edits that led to the base, from no record on. Every
+      device has received them.
 
       A line can instead have three states of a record, which are compared field
       by field. Without times, theirs is the later:

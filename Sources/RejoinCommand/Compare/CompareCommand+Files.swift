@@ -75,11 +75,7 @@ extension CompareCommand {
     let text = try Explanation(episode, strategies).text()
     switch format {
     case .table: return text
-    case .markdown:
-      // Longer than any run of marks within.
-      let runs = text.split { $0 != "`" }.map(\.count)
-      let fence = String(repeating: "`", count: max(runs.max() ?? 0, 2) + 1)
-      return fence + "\n" + text + fence + "\n"
+    case .markdown: return text.fenced
     case .json, .jsonl:
       let lines = text.split(separator: "\n").map {
         JSONValue.scalar(.string(String($0)))

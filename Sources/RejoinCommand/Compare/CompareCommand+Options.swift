@@ -107,12 +107,17 @@ extension CompareCommand {
   ) throws(CommandError) -> [(name: String, Workload)] {
     let all = [
       ("calm", Workload.calm), ("busy", .busy), ("hostile", .hostile),
+      ("reported", .reported),
     ]
-    let name = arguments.value("workload")
-    let chosen = all.filter { name.map($0.0.elementsEqual) ?? ($0.0 != "busy") }
+    let usual =
+      ["calm", "hostile"]
+      + (arguments.isGiven("contender") ? ["reported"] : [])
+    let names = arguments.value("workload").map { [$0] } ?? usual
+    let chosen = all.filter { names.contains($0.0) }
     guard !chosen.isEmpty else {
       throw .usage(
-        "unknown workload \"\(name ?? "")\"; use calm, busy, hostile")
+        "unknown workload \"\(names[0])\"; use "
+          + all.map(\.0).joined(separator: ", "))
     }
     var workloads: [(name: String, Workload)] = []
     for (name, var workload) in chosen {
@@ -141,10 +146,12 @@ extension CompareCommand {
     try set("fields", \.fields, in: 1...1000)
     try set("contact", \.contact, in: 0...1000)
     try set("skew", \.skew, in: 0...(1 << 40))
+    try set("tick", \.tick, in: 1...(1 << 40))
     for (name, path) in [
       ("counters", \Workload.counters), ("sets", \.sets),
       ("deletions", \.deletions), ("clears", \.clears),
       ("contention", \.contention), ("resets", \.resets),
+      ("deleted", \.deleted), ("repeats", \.repeats),
     ] {
       if let percent = try arguments.number(name, in: 0...100) {
         workload[keyPath: path] = percent / 100

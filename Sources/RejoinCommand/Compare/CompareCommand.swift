@@ -8,7 +8,7 @@ struct CompareCommand {
   let source: Source
   let format: OutputFormat
   private let chosen: [any Contender]
-  private let programs: [ProgramContender]
+  let programs: [ProgramContender]
   private let explained: String?
   let isWhole: Bool
   private let printsEndings: Bool
@@ -74,11 +74,13 @@ struct CompareCommand {
   private func printText(_ format: TextFormat) throws {
     let heading = format == .markdown ? "## " : ""
     Terminal.write("\(heading)\(Report.question)\n\n")
+    var faults = ProgramFaults(programs)
     if isGenerated {
-      try printGenerated(format)
+      try printGenerated(format, &faults)
     } else {
-      try printRecords(format)
+      try printRecords(format, &faults)
     }
+    Terminal.write(try faults.text(format))
   }
 
   /// Prints the endings of one strategy, as a contender writes them.
@@ -96,9 +98,13 @@ struct CompareCommand {
     }
   }
 
-  private func printGenerated(_ format: TextFormat) throws {
+  private func printGenerated(
+    _ format: TextFormat, _ faults: inout ProgramFaults
+  ) throws {
     for (index, (name, workload)) in workloads.enumerated() {
-      let result = try compared(episodes(name, workload))
+      let result = try compared(episodes(name, workload)) {
+        faults.add($0, $1)
+      }
       let report = Report(
         result, of: .generated(name: name, workload), isWhole: isWhole)
       let text = report.text(
@@ -115,10 +121,13 @@ struct CompareCommand {
     }
   }
 
-  private func printRecords(_ format: TextFormat) throws {
+  private func printRecords(
+    _ format: TextFormat, _ faults: inout ProgramFaults
+  ) throws {
     let all = try readEpisodes()
     let counted = all.filter(\.countsInTotals)
-    let report = Report(try compared(counted), isWhole: isWhole)
+    let result = try compared(counted) { faults.add($0, $1) }
+    let report = Report(result, isWhole: isWhole)
     Terminal.write(report.text(format, colors: Terminal.hasColors))
     let warning = Resolutions.warning(all)
     for text in Resolutions(counted).sentences + [warning].compactMap(\.self) {

@@ -41,6 +41,12 @@ struct FieldByTime: Contender {
     var record = episode.base ?? [:]
     var times: [String: Int64] = [:]
     var existence = (exists: episode.base != nil, at: Int64.min)
+    for edit in episode.earlier {
+      if edit.at >= existence.at { existence = (!edit.isDeletion, edit.at) }
+      for field in edit.fields {
+        times[field] = max(times[field] ?? .min, edit.at)
+      }
+    }
     var own: [String: [String: Write]] = [:]
     for upload in episode.uploads {
       let at = upload.edit.at

@@ -26,7 +26,9 @@ struct RejoinContender: Contender {
   func outcome(of episode: Episode) throws -> Outcome {
     var team = try RejoinTeam(episode, deletion: deletion)
     for upload in episode.uploads { try team.save(upload.edit) }
+    let late = team.repeatedDeltas
     team.exchange(transmit)
+    team.repeatArrivals(late)
     return team.outcome
   }
 }

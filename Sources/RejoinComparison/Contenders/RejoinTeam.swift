@@ -49,12 +49,17 @@ struct RejoinTeam {
         makeDeviceID: RejoinTeam.noDevice)
       indices[device] = members.count
       members.append((replica, clock))
-      try importBase(into: replica)
-      if let policy {
-        let context = EditingContext(replica, mergePolicy: policy)
-        context.fetch(Self.id)
-        contexts.append(context)
-      }
+      if episode.earlier.isEmpty { try importBase(into: replica) }
+    }
+    for edit in episode.earlier {
+      try save(edit)
+      exchange { $0 }
+    }
+    guard let policy else { return }
+    contexts = members.map { replica, _ in
+      let context = EditingContext(replica, mergePolicy: policy)
+      context.fetch(Self.id)
+      return context
     }
   }
 
@@ -101,6 +106,16 @@ struct RejoinTeam {
     }
   }
 
+  /// Delivers all saves of each device that arrives again a second time.
+  ///
+  /// - Parameter late: The deltas of the devices before any of them synced.
+  mutating func repeatArrivals(_ late: [String: Delta]) {
+    for device in episode.repeatedArrivals {
+      guard let delta = late[device] else { continue }
+      for (receiver, _) in members { list(receiver.apply(delta)) }
+    }
+  }
+
   private mutating func exchangeOnce(_ transmit: (Delta) -> Delta?) -> Bool {
     var hasSent = false
     for (sender, _) in members {
@@ -128,6 +143,13 @@ struct RejoinTeam {
 }
 
 extension RejoinTeam {
+  /// All saves of each device that arrives again.
+  var repeatedDeltas: [String: Delta] {
+    episode.repeatedArrivals.reduce(into: [:]) { deltas, device in
+      deltas[device] = indices[device].flatMap { members[$0].replica.delta() }
+    }
+  }
+
   /// The record of every replica, with the conflicts in its records and
   /// reports.
   var outcome: Outcome {

@@ -17,7 +17,15 @@ public struct Episode: Sendable {
   public var edits: [Edit]
   /// The devices in the order of arrival at a server, or `nil` for the order of
   /// their last edits.
+  ///
+  /// A device that is listed again sends its edits a second time.
   public var arrival: [String]?
+  /// The edits that led to the base, one after another.
+  ///
+  /// Every device has received all of them before it goes offline. They start
+  /// without a record. The value is empty if the devices do not remember how
+  /// the base came about.
+  public var earlier: [Edit] = []
   /// The fields that a device's query fetched, by device.
   ///
   /// A device that is missing here fetched all fields.
@@ -72,9 +80,12 @@ public struct Episode: Sendable {
 }
 
 extension Episode {
-  /// The devices in the order of arrival at a server.
+  /// The devices in the order of their first arrival at a server.
   public var devices: [String] {
-    if let arrival { return arrival }
+    if let arrival {
+      var seen: Set<String> = []
+      return arrival.filter { seen.insert($0).inserted }
+    }
     var last: [String: Int64] = [:]
     var order: [String] = []
     for edit in edits {
@@ -84,6 +95,12 @@ extension Episode {
     }
     let indices = order.enumerated().map { (last[$1] ?? 0, $0) }
     return indices.sorted(by: <).map { order[$0.1] }
+  }
+
+  /// The devices that send their edits again, once for each time.
+  var repeatedArrivals: [String] {
+    var seen: Set<String> = []
+    return (arrival ?? []).filter { !seen.insert($0).inserted }
   }
 
   /// Returns the kind of a field.

@@ -11,8 +11,11 @@ extension Episode {
     var members: [String: JSONValue] = [
       "id": .text(id), "base": base.json,
       "edits": .array(edits.map { $0.json(of: kinds) }),
-      "arrival": .array(devices.map(JSONValue.text)),
+      "arrival": .array((arrival ?? devices).map(JSONValue.text)),
     ]
+    if !earlier.isEmpty {
+      members["earlier"] = .array(earlier.map { $0.json(of: kinds) })
+    }
     if !kinds.isEmpty {
       members["kinds"] = .members(kinds.mapValues { .text($0.rawValue) })
     }

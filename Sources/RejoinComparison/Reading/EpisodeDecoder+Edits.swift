@@ -8,11 +8,11 @@ extension EpisodeDecoder {
   ]
 
   func edits(
-    _ json: JSONValue, _ kinds: [String: FieldKind]
+    _ json: JSONValue, _ path: String, _ kinds: [String: FieldKind]
   ) throws(EpisodeFileError) -> [Episode.Edit] {
     var edits: [Episode.Edit] = []
-    for (index, item) in try array(json, "edits").enumerated() {
-      edits.append(try edit(item, "edits[\(index)]", kinds))
+    for (index, item) in try array(json, path).enumerated() {
+      edits.append(try edit(item, "\(path)[\(index)]", kinds))
     }
     return edits
   }

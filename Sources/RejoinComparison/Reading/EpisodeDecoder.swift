@@ -12,7 +12,7 @@ struct EpisodeDecoder {
   var declared = DeclaredKinds()
 
   private static let keys: Set = [
-    "arrival", "base", "edits", "group", "id", "kinds", "resolution",
+    "arrival", "base", "earlier", "edits", "group", "id", "kinds", "resolution",
     "resolvedBy", "source",
   ]
 
@@ -39,8 +39,12 @@ struct EpisodeDecoder {
       id: try text(required("id", of: json, in: nil), "id"),
       base: try record(required("base", of: json, in: nil), "base", kinds),
       kinds: kinds,
-      edits: try edits(required("edits", of: json, in: nil), kinds))
+      edits: try edits(required("edits", of: json, in: nil), "edits", kinds))
+    if let earlier = json["earlier"] {
+      episode.earlier = try edits(earlier, "earlier", kinds)
+    }
     episode.arrival = try arrival(json["arrival"], of: episode)
+    try checkEarlierEdits(of: episode)
     episode.resolution = try resolution(json["resolution"], kinds)
     episode.resolvedBy = try resolver(json["resolvedBy"])
     episode.group = try optionalText(json["group"], "group")
@@ -91,14 +95,32 @@ struct EpisodeDecoder {
   ) throws(EpisodeFileError) -> [String]? {
     guard let json else { return nil }
     let names = try texts(json, "arrival")
-    guard Set(names).count == names.count,
-      Set(names).isSuperset(of: episode.edits.map(\.device))
-    else {
+    guard Set(names).isSuperset(of: episode.edits.map(\.device)) else {
       throw error(
-        .contradiction, "arrival", "a device is missing or listed twice",
-        "list every device of \"edits\" once")
+        .contradiction, "arrival", "a device is missing",
+        "list every device of \"edits\"")
     }
     return names
+  }
+
+  private func checkEarlierEdits(
+    of episode: Episode
+  ) throws(EpisodeFileError) {
+    guard !episode.earlier.isEmpty else { return }
+    let others = Set(episode.earlier.map(\.device)).subtracting(episode.devices)
+    if let other = others.min() {
+      throw error(
+        .contradiction, "earlier", "\"\(other)\" is no device of the episode",
+        "list it in \"arrival\"")
+    }
+    let end = episode.earlier.reduce(nil) { record, edit in
+      edit.applied(to: record, of: episode.kinds)
+    }
+    guard end == episode.base else {
+      throw error(
+        .contradiction, "base", "\"earlier\" ends with another record",
+        "write the record that its edits leave, and null if they delete it")
+    }
   }
 
   private func resolution(

@@ -32,10 +32,22 @@ struct Column: Sendable {
 
 extension Column {
   /// Returns the columns of the default table, with the totals of a result.
-  static func brief(_ result: ComparisonResult) -> [Column] {
+  static func brief(_ result: ComparisonResult, of subject: Subject) -> [Column]
+  {
     let waits = result.strategies.contains { $0.losses.waiting > 0 }
+    let differ =
+      subject.name == "reported"
+      || result.strategies.contains { $0.losses.disagreements > 0 }
     return totals(result) + (waits ? [waiting] : [])
+      + (differ ? [disagreements] : [])
   }
+
+  private static let disagreements = Column(
+    heading: "devices\ndisagree",
+    meaning: "Devices disagree if they end with different records, or a device "
+      + "is blocked.",
+    absence: "All devices end with the same record.",
+    share: { ($0.losses.disagreements, 0) }, isShare: false)
 
   private static let waiting = Column(
     heading: "waiting",
@@ -161,11 +173,7 @@ extension Column {
         "records\nwrong",
         "A record is wrong if it exists and should not, or the other way round.",
         "Every record exists that should exist, and no other.", \.recordsWrong),
-      count(
-        "devices\ndisagree",
-        "Devices disagree if they end with different records, or a device is "
-          + "blocked.",
-        "All devices end with the same record.", \.disagreements),
+      disagreements,
     ]
   }
 

@@ -22,6 +22,10 @@ public struct Explanation: Sendable {
   public func text() throws -> String {
     var lines = ["Episode \(episode.id)"]
     if let source = episode.source { lines.append("  from \(source)") }
+    if !episode.earlier.isEmpty {
+      lines += ["", "Earlier, and known to all devices:"]
+      lines += episode.earlier.map { "  \($0.words)" }
+    }
     lines += ["", "Before they went offline:"] + record(episode.base)
     lines += ["", "Then, offline, by the clocks of the devices:"]
     lines += episode.story.map { "  \($0)" }
@@ -32,7 +36,7 @@ public struct Explanation: Sendable {
     lines += [
       "",
       "They sync in this order: "
-        + episode.devices.joined(separator: ", "),
+        + (episode.arrival ?? episode.devices).joined(separator: ", "),
     ]
     lines += resolution
     let oracle = Oracle(episode)

@@ -50,7 +50,8 @@ package struct Report: Sendable {
   private func paragraph(_ text: String) -> String { text.wrapped() + "\n" }
 
   private var columns: (shown: [Column], absences: [String]) {
-    let all = isWhole ? Column.all(result) : Column.brief(result)
+    let all =
+      isWhole ? Column.all(result) : Column.brief(result, of: subject)
     var (shown, absences, seen) = ([Column](), [String](), [[TextTable.Cell]]())
     for (index, column) in all.enumerated() {
       let cells = result.strategies.map(column.cell)

@@ -43,8 +43,8 @@ package enum Subject: Sendable {
       + "\(contention.contested.percent(of: contention.touched)) of the touched "
       + "fields"
     switch self {
-    case .generated("hostile", _):
-      return "hostile: a check of features, and not a rate. \(unit) \(met)."
+    case .generated(let name, _) where name == "hostile" || name == "reported":
+      return "\(name): a check of features, and not a rate. \(unit) \(met)."
     case .generated(let name, let workload):
       return
         "\(name): \(result.episodes.counted("generated record")), each edited by "
@@ -92,6 +92,9 @@ extension Workload {
     ]
     if resets > 0 { words.append("\(percent(resets)) resets") }
     if contention > 0 { words.append("contention \(contention)") }
+    if deleted > 0 { words.append("\(percent(deleted)) deleted before") }
+    if repeats > 0 { words.append("\(percent(repeats)) arrive again") }
+    if tick > 1 { words.append("clocks in steps of \(tick) ms") }
     words += [contact, "clocks off by up to \(skew) ms", "seed \(seed)"]
     return words.joined(separator: ", ")
   }

@@ -43,6 +43,25 @@ import Testing
     #expect(episode.resolvedBy == .wholeFile)
   }
 
+  @Test func earlierEditsAndRepeatedArrivalsAreKept() throws {
+    let line =
+      #"{"arrival":["a","b","a"],"base":{"x":2},"#
+      + #""earlier":[{"at":1,"device":"a","set":{"x":1}},"#
+      + #"{"at":2,"device":"b","set":{"x":2}}],"#
+      + #""edits":[{"at":3,"device":"a","set":{"x":3}}],"id":"e"}"#
+    let episode = try #require(
+      EpisodeFile.episodes(in: line, file: "f").first)
+    #expect(episode.devices == ["a", "b"])
+    #expect(episode.repeatedArrivals == ["a"])
+    #expect(episode.earlier.map(\.device) == ["a", "b"])
+    #expect(episode.arrivingReversed.arrival == ["b", "a", "a"])
+    #expect(episode.line(isAnswered: true) == line)
+    // Rejoin's devices receive the earlier edits, and `a` arrives twice.
+    let outcome = try RejoinContender().outcome(of: episode)
+    let shown: PlainRecord? = ["x": .value(.int(3))]
+    #expect(outcome.states == [shown, shown])
+  }
+
   @Test func missingResolutionDiffersFromNull() throws {
     let episodes = try EpisodeFile.episodes(
       in: #"{"id":"e","base":null,"edits":[]}"#, file: "f")
@@ -122,6 +141,17 @@ import Testing
       (
         #"{"id":"e","base":{},"edits":[{"device":"a","at":1}],"arrival":[]}"#,
         .contradiction, "arrival"
+      ),
+      (
+        #"{"id":"e","base":null,"edits":[],"arrival":["b"],"#
+          + #""earlier":[{"device":"a","at":1,"set":{"x":1}},"#
+          + #"{"device":"b","at":2,"delete":true}]}"#,
+        .contradiction, "earlier"
+      ),
+      (
+        #"{"id":"e","base":null,"edits":[],"arrival":["a"],"#
+          + #""earlier":[{"device":"a","at":1,"set":{"x":1}}]}"#,
+        .contradiction, "base"
       ),
     ] as [(String, EpisodeFileError.Code, String)])
   func errorNamesKey(

@@ -30,7 +30,9 @@ func sync() async throws {
 func show(_ title: String) async {
   print(title)
   for (name, phone) in [("blue", blue), ("green", green)] {
-    guard let note = await phone.read({ $0[Note.self, "milk"] }) else { continue }
+    guard let note = await phone.read({ $0[Note.self, "milk"] }) else {
+      continue
+    }
     let others = note.conflictingValues(of: \.title).compactMap(\.self)
     print(" ", name, note.title ?? "untitled", note.likes, others)
   }
