@@ -31,7 +31,7 @@ for title in arguments.dropFirst(3) {
 
 let status = await engine.sync()[0]
 for item in await store.read({ $0.records(of: Item.self) }) {
-  print(item.amount, item.title ?? item.id.key)
+  print(item.amount, item.title ?? item.id)
 }
 if let error = status.error {
   print("not synced: \(error)")

@@ -21,7 +21,7 @@ let blue = try await openPhone("blue")
 let green = try await openPhone("green")
 
 /// Any connection can carry the requests. Here, a call does.
-func sync() async throws {
+func syncPhones() async throws {
   try await blue.sync(scope: "notes") { request in
     await green.answer(request, scope: "notes")
   }
@@ -49,10 +49,10 @@ try await green.save { transaction in
 }
 await show("Offline:")
 
-try await sync()
+try await syncPhones()
 await show("After a sync, both likes count, and the titles are a conflict:")
 
 // A write replaces the titles that its phone shows or lists.
 try await blue.save { $0[Note.self, "milk"].title = "Oat milk, 1 l" }
-try await sync()
+try await syncPhones()
 await show("After the user chose a title on one phone:")
