@@ -41,8 +41,9 @@ import Testing
     _ fault: Fault, of contender: some Contender
   ) throws -> Episode {
     let episodes = episodes
-    let all = try verdicts(on: contender, episodes)
-    let index = try #require(all.firstIndex(where: fault.isIn))
+    let first = try verdicts(on: contender, episodes)
+      .firstIndex(where: fault.isIn)
+    let index = try #require(first)
     return try episodes[index].smallest(with: fault) {
       try verdicts(on: contender, $0)
     }
