@@ -26,13 +26,16 @@ extension RecordList {
   ///     records.
   ///   - section: The section, or `nil`, the default, for the whole list.
   ///   - field: The field by which the list or the section is sorted, forward.
+  ///   - name: The name of the move for `undo()`, or `nil`, the default, if it cannot be
+  ///     undone.
   /// - Throws: ``StoreError``, or `SaveError.positionTooLong`. If an error is thrown, nothing
   ///   is moved.
   /// - Precondition: `destination` is not negative.
   public func move(
     fromOffsets source: IndexSet, toOffset destination: Int,
     in section: Section? = nil,
-    by field: KeyPath<Owner, Field<Owner, MVRegister<Position>>>
+    by field: KeyPath<Owner, Field<Owner, MVRegister<Position>>>,
+    undoable name: String? = nil
   ) async throws {
     let shown = section?.elements ?? elements[...]
     demand(destination >= 0, "`destination` must not be negative.")
@@ -41,7 +44,9 @@ extension RecordList {
       shown: shown, source: source.filteredIndexSet { $0 < shown.count },
       destination: min(destination, shown.count),
       field: Owner()[keyPath: field])
-    if move.changesOrder { try await store.save { move.perform(in: $0) } }
+    if move.changesOrder {
+      try await store.save(undoable: name) { move.perform(in: $0) }
+    }
   }
 }
 

@@ -40,7 +40,8 @@ import Testing
     func drag(_ source: IndexSet, to destination: Int) async {
       do {
         try await list.move(
-          fromOffsets: source, toOffset: destination, by: \.position)
+          fromOffsets: source, toOffset: destination, by: \.position,
+          undoable: "Move")
       } catch { failure = error }
     }
   }

@@ -7,10 +7,11 @@ import Testing
 @Suite final class ShowingRecordsInAWidgetArticle: StoreSuite {
   #if canImport(Darwin)
     func notesPath() -> String {
-      let folder = FileManager.default.containerURL(
-        forSecurityApplicationGroupIdentifier: "group.example.notes")
-      return (folder ?? .temporaryDirectory).appending(path: "notes.sqlite")
-        .path
+      guard
+        let folder = FileManager.default.containerURL(
+          forSecurityApplicationGroupIdentifier: "group.example.notes")
+      else { preconditionFailure("Add the App Group to the entitlements.") }
+      return folder.appending(path: "notes.sqlite").path
     }
   #endif
 

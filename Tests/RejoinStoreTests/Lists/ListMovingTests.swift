@@ -257,6 +257,24 @@ private struct Dish: Entity {
     #expect(device.keys == ["1", "2", "0"])
   }
 
+  /// The undo restores the place, and not the title that was written later.
+  @Test func namedMoveIsUndone() async throws {
+    let device = try await Device()
+    try await device.fill(4)
+    try await device.list.move(
+      fromOffsets: [3], toOffset: 0, by: \.position, undoable: "Move")
+    try await device.settle()
+    #expect(device.keys == ["3", "0", "1", "2"])
+    #expect(await device.store.undoName == "Move")
+    try await device.store.save { $0[Dish.self, "3"].course = "soup" }
+    try await device.store.undo()
+    try await device.settle()
+    #expect(device.keys == ["0", "1", "2", "3"])
+    #expect(device.list.elements.last?.course == "soup")
+    try await device.move([0], to: 2)
+    #expect(await device.store.undoName == nil)
+  }
+
   @Test func moveToOwnPlaceSavesNothing() async throws {
     let device = try await Device()
     try await device.fill(4)

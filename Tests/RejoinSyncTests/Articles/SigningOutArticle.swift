@@ -20,10 +20,9 @@ import Testing
   }
 
   private func question(for status: SyncStatus) -> String {
-    switch status.state {
-    case .needsDecision: "\(status.unsentSaves) changes were refused."
-    default: "\(status.unsentSaves) changes are only on this device."
-    }
+    status.uploadRefusal == nil
+      ? "\(status.unsentSaves) changes may only be on this device."
+      : "\(status.unsentSaves) changes were refused."
   }
 
   private func handleErasure(

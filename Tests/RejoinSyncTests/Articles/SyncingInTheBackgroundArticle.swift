@@ -28,10 +28,13 @@ private var serverURL: URL {
 private final class Sync {
   static let shared = Sync()
 
+  /// Whether calls may open the store. Set it to `true` after a sign-in.
+  var isSignedIn = true
   private var opening:
     Task<(store: ReplicaStore, engine: SyncEngine), any Error>?
 
   func opened() async throws -> (store: ReplicaStore, engine: SyncEngine) {
+    guard isSignedIn else { throw CancellationError() }
     let task =
       opening
       ?? Task {
@@ -49,14 +52,14 @@ private final class Sync {
     }
   }
 
-  /// Lets the next call open the store again, after a sign-out.
-  func close() { opening = nil }
+  /// Keeps later calls from opening the store, after a sign-out.
+  func close() { (opening, isSignedIn) = (nil, false) }
 
-  /// Performs a pass, and returns whether the work is uploaded.
+  /// Performs a pass, and returns whether it sent and received everything.
   @discardableResult
   func sync() async -> Bool {
     guard let (_, engine) = try? await opened() else { return false }
-    return await engine.sync().allSatisfy(\.isUploaded)
+    return await engine.sync().allSatisfy { $0.isUploaded && $0.error == nil }
   }
 }
 
@@ -74,13 +77,20 @@ private final class AppDelegate: NSObject, UIApplicationDelegate {
     _ application: UIApplication,
     didReceiveRemoteNotification userInfo: [AnyHashable: Any]
   ) async -> UIBackgroundFetchResult {
-    let work = Task { await Sync.shared.sync() }
+    let (results, result) = AsyncStream.makeStream(
+      of: UIBackgroundFetchResult.self)
+    let work = Task {
+      result.yield(await Sync.shared.sync() ? .newData : .failed)
+    }
     let limit = Task {
       try await Task.sleep(for: .seconds(25))
-      work.cancel()
+      result.yield(.failed)
     }
-    defer { limit.cancel() }
-    return await work.value ? .newData : .failed
+    defer {
+      work.cancel()
+      limit.cancel()
+    }
+    return await results.first { _ in true } ?? .failed
   }
 }
 

@@ -23,9 +23,13 @@ actor Link {
 
   func ask(_ request: [UInt8]) async throws -> [UInt8] {
     disconnect()
-    return try await withCheckedThrowingContinuation { continuation in
-      waiting = continuation
-      do { try send(request) } catch { end(.failure(error)) }
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        waiting = continuation
+        do { try send(request) } catch { end(.failure(error)) }
+      }
+    } onCancel: {
+      Task { await disconnect() }
     }
   }
 

@@ -10,8 +10,14 @@ import Testing
     func write(_ bytes: [UInt8]) throws { self.bytes = bytes }
   }
 
+  /// A keychain, which can have no item.
+  final class Keychain {
+    private(set) var bytes: [UInt8]?
+    func write(_ bytes: [UInt8]?) throws { self.bytes = bytes }
+  }
+
   private let file = Storage()
-  private let keychain = Storage()
+  private let keychain = Keychain()
 
   private func send(_ delta: Delta?) {}
 
@@ -28,15 +34,17 @@ import Testing
     try phone.save { $0[Profile.self, "ada"].steps.increment() }
     try keychain.write(phone.restoreToken.encoded())
     #expect(try opened()?.old == phone.device)
+    try keychain.write(nil)
+    #expect(try opened()?.old == phone.device)
   }
 
   private func opened() throws -> Replica.DeviceChange? {
     let phone = Replica(
       opening: try ReplicaState(decoding: file.bytes),
-      token: try RestoreToken(decoding: keychain.bytes),
+      token: try keychain.bytes.map { try RestoreToken(decoding: $0) },
       schema: [Profile.self], wallClock: .system, makeDeviceID: DeviceID.random)
     if let change = phone.deviceChange {
-      // Restored or cloned: saves go on under `change.new`, no more under `change.old`.
+      // Restored or cloned: later saves use `change.new`.
       #expect(change.new == phone.device)
     }
     return phone.deviceChange
