@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// A whole main.swift. Its files stay, so a second run adds to the same record.
 import RejoinSync
 import Testing
 
@@ -54,7 +55,8 @@ struct Profile: Entity {
         .http("server", scope: "list", url: url),
         SyncRoute("drive", scope: "list", objects: FolderStorage(at: folder)),
       ])
-    await engine.start()
+    await engine.start()  // sends each save, and tries again after errors
+    await engine.sync()  // receives; call it when the app becomes active
     let statuses = await engine.sync()
     #expect(statuses.map(\.isUploaded) == [false, true])
     await engine.stop()

@@ -20,9 +20,11 @@ import Testing
   }
 
   private func question(for status: SyncStatus) -> String {
-    status.uploadRefusal == nil
-      ? "\(status.unsentSaves) changes may only be on this device."
-      : "\(status.unsentSaves) changes were refused."
+    let isRefused =
+      status.uploadRefusal != nil || status.state == .needsDecision
+    return isRefused
+      ? "\(status.unsentSaves) changes were refused."
+      : "\(status.unsentSaves) changes may only be on this device."
   }
 
   private func handleErasure(
@@ -98,7 +100,7 @@ import Testing
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     #expect(try await !signOut(store, engine))
     let status = try #require(await engine.sync().first)
-    #expect(question(for: status) == "2 changes are only on this device.")
+    #expect(question(for: status) == "2 changes may only be on this device.")
     #expect(await store.noteTitles == ["Milk"])
 
     isOnline.withLock { $0 = true }
@@ -106,6 +108,19 @@ import Testing
     #expect(try await ReplicaStore.scopes(at: path("phone")) == [])
     for await statuses in engine.statuses
     where statuses[0].state == .stopped { break }
+  }
+
+  /// The server takes no saves, and still sends those of others.
+  @Test func refusedSavesAreNamed() async throws {
+    let session = try await hub().makeSession { request in
+      if case .write = request { throw SyncRefusal.denied }
+    }
+    let store = try await open("phone")
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    let engine = SyncEngine(store, routes: [route(session)])
+    let status = try #require(await engine.sync().first)
+    #expect(status.state == .idle)
+    #expect(question(for: status) == "1 changes were refused.")
   }
 
   /// A backup becomes a device that sends what is missing.

@@ -28,7 +28,7 @@ private var serverURL: URL {
 private final class Sync {
   static let shared = Sync()
 
-  /// Whether calls may open the store. Set it to `true` after a sign-in.
+  /// Whether calls may open the store, as after a sign-in.
   var isSignedIn = true
   private var opening:
     Task<(store: ReplicaStore, engine: SyncEngine), any Error>?
@@ -90,7 +90,8 @@ private final class AppDelegate: NSObject, UIApplicationDelegate {
       work.cancel()
       limit.cancel()
     }
-    return await results.first { _ in true } ?? .failed
+    for await first in results { return first }
+    return .failed
   }
 }
 

@@ -20,7 +20,7 @@ func openPhone(_ name: String) async throws -> ReplicaStore {
 let blue = try await openPhone("blue")
 let green = try await openPhone("green")
 
-/// Any connection can carry the requests. Here, a call does.
+// Any connection can carry the requests. Here, a call does.
 func syncPhones() async throws {
   try await blue.sync(scope: "notes") { request in
     await green.answer(request, scope: "notes")
