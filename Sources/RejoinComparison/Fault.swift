@@ -44,6 +44,8 @@ extension Episode {
     with fault: Fault, judge: ([Episode]) throws -> [EpisodeVerdict]
   ) rethrows -> Episode {
     var smallest = self
+    // The order must not depend on the edits that are left.
+    smallest.arrival = arrival ?? devices
     while true {
       let smaller = smallest.reductions
       let verdicts = smaller.isEmpty ? [] : try judge(smaller)

@@ -171,7 +171,7 @@ extension CompareCommand {
     _ name: String, _ workload: Workload,
     first: RejoinComparison.ComparisonResult
   ) throws -> Sensitivity {
-    let isRate = name != "hostile"
+    let isRate = Subject.isRate(name)
     var sensitivity = Sensitivity(isRate ? name : "\(name), not a rate")
     let runs = Sensitivity.runs(of: workload, isRate: isRate)
     for (index, run) in runs.enumerated() {

@@ -207,6 +207,8 @@ extension Workload {
       "counters": .number(counters), "sets": .number(sets),
       "deletions": .number(deletions), "clears": .number(clears),
       "resets": .number(resets), "contention": .number(contention),
+      "deleted": .number(deleted), "repeats": .number(repeats),
+      "tick": .scalar(.int(tick)),
       "contact": .number(contact),
     ])
   }

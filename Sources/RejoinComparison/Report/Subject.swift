@@ -9,6 +9,13 @@ package enum Subject: Sendable {
   /// Records that were not generated.
   case records
 
+  /// Whether figures of a workload resemble a rate of loss.
+  ///
+  /// Other workloads check features.
+  package static func isRate(_ workload: String) -> Bool {
+    !["hostile", "reported"].contains(workload)
+  }
+
   /// The name in machine formats.
   var name: String {
     switch self {
@@ -43,7 +50,7 @@ package enum Subject: Sendable {
       + "\(contention.contested.percent(of: contention.touched)) of the touched "
       + "fields"
     switch self {
-    case .generated(let name, _) where name == "hostile" || name == "reported":
+    case .generated(let name, _) where !Self.isRate(name):
       return "\(name): a check of features, and not a rate. \(unit) \(met)."
     case .generated(let name, let workload):
       return
