@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A whole main.swift. Its files stay, so a second run adds to the same record.
+// main.swift of a package that depends on RejoinSync. A second run prints 4000 Ada.
 import RejoinSync
 import Testing
 
