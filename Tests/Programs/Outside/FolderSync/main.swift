@@ -16,25 +16,30 @@ guard arguments.count > 2 else {
   print("usage: FolderSync FILE FOLDER [ITEM…]")
   exit(2)
 }
-let store = try await ReplicaStore(at: arguments[1], schema: [Item.self])
-let route = SyncRoute(
-  "folder", scope: "list", objects: FolderStorage(at: arguments[2]))
-let engine = SyncEngine(store, routes: [route])
+do {
+  let store = try await ReplicaStore(at: arguments[1], schema: [Item.self])
+  let route = SyncRoute(
+    "folder", scope: "list", objects: FolderStorage(at: arguments[2]))
+  let engine = SyncEngine(store, routes: [route])
 
-for title in arguments.dropFirst(3) {
-  // Two devices that add one item mean the same record, so its key is the title.
   try await store.save { transaction in
-    transaction[Item.self, title].title = title
-    transaction[Item.self, title].amount.increment()
+    for title in arguments.dropFirst(3) {
+      // Two devices that add one item mean the same record, so its key is the title.
+      transaction[Item.self, title].title = title
+      transaction[Item.self, title].amount.increment()
+    }
   }
-}
 
-let status = await engine.sync()[0]
-for item in await store.read({ $0.records(of: Item.self) }) {
-  print(item.amount, item.title ?? item.id)
-}
-if let error = status.error {
-  print("not synced: \(error)")
+  let status = await engine.sync()[0]
+  for item in await store.read({ $0.records(of: Item.self) }) {
+    print(item.amount, item.title ?? item.id)
+  }
+  print(status.isUploaded ? "uploaded" : "\(status.unsentSaves) to upload")
+  if let problem = status.problem {
+    print(problem)
+    exit(1)
+  }
+} catch {
+  print(error)
   exit(1)
 }
-print(status.isUploaded ? "uploaded" : "\(status.unsentSaves) to upload")
