@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fault of a contender, which no choice of rules explains.
+/// An ending of a contender that neither rule for deletions explains.
 package enum Fault: CaseIterable, Hashable, Sendable {
   /// The devices end with different records.
   case disagreement
-  /// A record exists that should not, or the other way round, under both rules
-  /// for deletions.
+  /// A record exists that should not, or the other way round.
   case existence
-  /// All devices lose a change, under both rules for deletions.
+  /// All devices lose a change, or show content that nobody wrote.
   case loss
 
   /// Whether a contender has the fault in an episode.
   package func isIn(_ verdict: EpisodeVerdict) -> Bool {
-    let rules = [verdict.losses, verdict.ifDeletionsWin]
+    let disagrees = verdict.losses.disagreements > 0
+    // The rules that explain whether the record exists.
+    let rules = [verdict.losses, verdict.ifDeletionsWin].filter {
+      $0.recordsWrong == 0
+    }
     switch self {
-    case .disagreement: return verdict.losses.disagreements > 0
-    case .existence: return rules.allSatisfy { $0.recordsWrong > 0 }
+    case .disagreement: return disagrees
+    case .existence: return !disagrees && rules.isEmpty
     case .loss:
-      return rules.allSatisfy {
-        $0.disagreements == 0 && $0.recordsWrong == 0 && !$0.isLossless
-      }
+      return !disagrees && !rules.isEmpty
+        && rules.allSatisfy { !$0.isLossless }
     }
   }
 
@@ -28,7 +30,7 @@ package enum Fault: CaseIterable, Hashable, Sendable {
     switch self {
     case .disagreement: "leaves different records on the devices"
     case .existence: "deletes an inserted record, or keeps a deleted one"
-    case .loss: "loses a change on all devices"
+    case .loss: "loses or invents content on all devices"
     }
   }
 }
@@ -39,20 +41,21 @@ extension Episode {
   ///
   /// - Parameters:
   ///   - fault: A fault that the contender has in this episode.
-  ///   - judge: A closure that runs the contender on episodes.
+  ///   - judge: A closure that runs the contender on episodes, or returns `nil` if
+  ///     it cannot. The search then ends.
   package func smallest(
-    with fault: Fault, judge: ([Episode]) throws -> [EpisodeVerdict]
-  ) rethrows -> Episode {
+    with fault: Fault, judge: ([Episode]) -> [EpisodeVerdict]?
+  ) -> Episode {
     var smallest = self
     // The order must not depend on the edits that are left.
     smallest.arrival = arrival ?? devices
     while true {
       let smaller = smallest.reductions
-      let verdicts = smaller.isEmpty ? [] : try judge(smaller)
+      let verdicts = smaller.isEmpty ? [] : judge(smaller) ?? []
       guard let index = verdicts.firstIndex(where: fault.isIn) else { break }
       smallest = smaller[index]
+      smallest.id = id
     }
-    smallest.id = id
     return smallest
   }
 
@@ -70,7 +73,7 @@ extension Episode {
     func add(_ change: (inout Episode) -> Void) {
       var episode = self
       change(&episode)
-      episode.id = "\(id), reduction \(reductions.count + 1)"
+      episode.id = "\(id)-\(reductions.count + 1)"
       reductions.append(episode)
     }
     for device in Set(edits.map(\.device)).sorted() {
@@ -78,6 +81,11 @@ extension Episode {
     }
     for index in edits.indices { add { $0.edits.remove(at: index) } }
     if !earlier.isEmpty { add { $0.earlier = [] } }
+    // Edits that end with a deletion leave no record, whatever they wrote.
+    let isDeleted = earlier.last?.isDeletion == true
+    for index in earlier.indices.dropLast() where isDeleted {
+      add { $0.earlier.remove(at: index) }
+    }
     let needed = Set((edits + earlier).map(\.device))
     for index in (arrival ?? []).indices
     where !needed.contains(arrival?[index] ?? "")
@@ -90,9 +98,8 @@ extension Episode {
         add { $0.edits[index].leaveOut(field) }
       }
     }
-    // Edits that end with a deletion leave no record, whatever they wrote.
     for index in earlier.indices
-    where earlier[index].fields.count > 1 && earlier.last?.isDeletion == true {
+    where isDeleted && earlier[index].fields.count > 1 {
       for field in earlier[index].fields.sorted() {
         add { $0.earlier[index].leaveOut(field) }
       }
@@ -100,6 +107,7 @@ extension Episode {
     for field in (base ?? [:]).keys.sorted() where earlier.isEmpty {
       add { $0.base?[field] = nil }
     }
+    if base == [:] && earlier.isEmpty { add { $0.base = nil } }
     let used = (edits + earlier).reduce(into: Set((base ?? [:]).keys)) {
       $0.formUnion($1.fields)
     }

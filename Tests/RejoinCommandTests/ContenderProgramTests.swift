@@ -86,6 +86,40 @@ import Testing
     #expect(model.counts(of: "pendingChanges") != nil)
   }
 
+  /// A program lists an unset field as `null`, as the command does.
+  @Test func unsetFieldIsListedAsNull() throws {
+    let file = try folder.write(
+      """
+      {"id":"e","base":{"x":"old"},"edits":[{"device":"a","at":1,"clear":["x"]},\
+      {"device":"b","at":2,"set":{"x":"new"}}]}
+
+      """, to: "clear.jsonl")
+    let ending = #"{"id":"e","kept":{"x":["new",null]},"record":{"x":"new"}}"#
+    let printed = try rejoin(
+      "compare", file, "--strategies", "rejoin", "--contender",
+      program(introduction, ending, ending))
+    #expect(printed.text.contains("rejoin,\nmine  0 (0.0%)"), "\(printed.text)")
+    #expect(!printed.text.contains("`mine`"))
+    let own = try rejoin(
+      "compare", file, "--strategies", "rejoin", "--endings")
+    #expect(own.text.split(separator: "\n").last == ending[...])
+  }
+
+  @Test func faultIsNamedWithSmallestEpisode() throws {
+    let ending = #"{"id":"e1","record":{"n":2,"t":["y"],"x":"B"}}"#
+    let other = #"{"id":"e2","record":{"x":null}}"#
+    let printed = try rejoin(
+      "compare", episodes, "--strategies", "rejoin", "--contender",
+      program(introduction, ending, other, ending, other))
+    // In both orders. The program cannot run on fewer episodes.
+    #expect(printed.code == 0)
+    #expect(printed.text.contains("In this run, the program failed: "))
+    #expect(
+      printed.text.contains(
+        "`mine` loses or invents content on all devices in 4 episodes."),
+      "\(printed.text)")
+  }
+
   @Test func errorsNameLine() throws {
     let good = #"{"id":"e1","record":null}"#
     for (command, problem) in [

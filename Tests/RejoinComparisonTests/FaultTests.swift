@@ -44,8 +44,8 @@ import Testing
     let first = try verdicts(on: contender, episodes)
       .firstIndex(where: fault.isIn)
     let index = try #require(first)
-    return try episodes[index].smallest(with: fault) {
-      try verdicts(on: contender, $0)
+    return episodes[index].smallest(with: fault) {
+      try? verdicts(on: contender, $0)
     }
   }
 
@@ -98,6 +98,57 @@ import Testing
     // A strategy that starts from the base does not notice.
     let changed = try self.verdicts(on: ChangedKeys(), [episode])
     #expect(changed[0].losses.isLossless)
+  }
+
+  /// A contender with one ending.
+  private struct Ending: Contender {
+    let name = "ending"
+    let rule = "always ends with this record"
+    let record: PlainRecord?
+
+    func outcome(of episode: Episode) -> Outcome {
+      Outcome(everywhere: record)
+    }
+  }
+
+  /// Whether a device deletes the record is open, but not what it contains.
+  @Test func lossBesideDeletionIsFound() throws {
+    let episode = Episode(
+      ["x": .text("old")], ("a", { $0.set["x"] = "new" }),
+      ("b", { $0.isDeletion = true }))
+    func faults(_ record: PlainRecord?) throws -> [Fault] {
+      let verdict = try verdicts(on: Ending(record: record), [episode])[0]
+      return Fault.allCases.filter { $0.isIn(verdict) }
+    }
+    #expect(try faults(["x": .text("new")]) == [])
+    #expect(try faults(nil) == [])
+    #expect(try faults(["x": .text("old")]) == [.loss])
+  }
+
+  @Test func inventedFieldIsFound() throws {
+    let episode = Episode(
+      ["x": .text("old")], kinds: ["n": .counter, "t": .set],
+      ("a", { $0.set["x"] = "new" }))
+    for field in ["y", "n", "t"] {
+      let content: Content =
+        switch field {
+        case "n": .count(1)
+        case "t": .texts("tag")
+        default: .text("zombie")
+        }
+      let ending = Ending(record: ["x": .text("new"), field: content])
+      #expect(Fault.loss.isIn(try verdicts(on: ending, [episode])[0]))
+    }
+    let right = Ending(record: ["x": .text("new"), "n": .count(0)])
+    #expect(!Fault.loss.isIn(try verdicts(on: right, [episode])[0]))
+  }
+
+  /// The search ends with what the contender could still run.
+  @Test func searchEndsIfContenderFails() throws {
+    let episode = try smallest(.disagreement, of: FieldByTime.shipped)
+    var larger = episode
+    larger.base = ["x": .text("old")]
+    #expect(larger.smallest(with: .disagreement) { _ in nil }.base != nil)
   }
 
   @Test func workloadHasManyReportedSituations() {

@@ -17,8 +17,9 @@ extension CompareCommand {
       records that two devices edited while apart, and "hostile" checks features.
       With --contender, there is also "reported", with faults that users of sync
       systems reported: equal times, insertions after deletions, and edits that
-      arrive again. The smallest episode that shows a fault of a contender is
-      printed.
+      arrive again. Tables and Markdown end with the smallest episodes in which the
+      contender's devices disagree, or in which no rule for deletions explains a
+      loss.
       """,
     sections: [
       output, ownData, otherContenders, generatedEpisodes, contenderFormat,
@@ -135,7 +136,7 @@ extension CompareCommand {
       {"id":"e1","record":{"name":"Ada"},"kept":{"name":["Eve"]}}
 
       The record is null if it does not exist. "kept" lists the contents of
-      conflict lists and is optional. "records", by device, replaces "record" if
+      conflict lists (null for an unset field) and is optional. "records", by device, replaces "record" if
       the devices end with different ones.
       """)
 

@@ -80,7 +80,7 @@ struct CompareCommand {
     } else {
       try printRecords(format, &faults)
     }
-    Terminal.write(try faults.text(format))
+    Terminal.write(faults.text(format))
   }
 
   /// Prints the endings of one strategy, as a contender writes them.
@@ -127,6 +127,7 @@ struct CompareCommand {
     let all = try readEpisodes()
     let counted = all.filter(\.countsInTotals)
     let result = try compared(counted) { faults.add($0, $1) }
+    if !programs.isEmpty { try faults.add(counted.map(\.arrivingReversed)) }
     let report = Report(result, isWhole: isWhole)
     Terminal.write(report.text(format, colors: Terminal.hasColors))
     let warning = Resolutions.warning(all)

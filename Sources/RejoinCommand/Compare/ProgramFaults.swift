@@ -7,6 +7,8 @@ struct ProgramFaults {
   private let programs: [ProgramContender]
   /// For each program, the episodes with each fault.
   private var found: [[Fault: Finding]]
+  /// The names of the programs, as far as they have run.
+  private var names: [String]
 
   private struct Finding {
     var count: Int
@@ -16,11 +18,21 @@ struct ProgramFaults {
   init(_ programs: [ProgramContender]) {
     self.programs = programs
     found = programs.map { _ in [:] }
+    names = programs.map(\.command)
+  }
+
+  /// Runs the programs on some episodes, and adds the verdicts.
+  mutating func add(_ episodes: [Episode]) throws {
+    let verdicts = try programs.map { try $0.verdicts(on: episodes) }
+    for (index, episode) in episodes.enumerated() {
+      add(episode, verdicts.map { $0[index] })
+    }
   }
 
   /// Adds the verdicts on an episode, of which those on the programs are last.
   mutating func add(_ episode: Episode, _ verdicts: [EpisodeVerdict]) {
     for (index, verdict) in verdicts.suffix(programs.count).enumerated() {
+      names[index] = verdict.strategy
       for fault in Fault.allCases where fault.isIn(verdict) {
         var finding =
           found[index][fault] ?? Finding(count: 0, smallest: episode)
@@ -35,16 +47,17 @@ struct ProgramFaults {
 
   /// Describes the faults, each with an episode from which nothing can be left
   /// out.
-  func text(_ format: TextFormat) throws -> String {
+  func text(_ format: TextFormat) -> String {
     var text = ""
-    for (program, faults) in zip(programs, found) {
+    for (index, program) in programs.enumerated() {
+      let faults = found[index]
       // Several faults can have the same episode.
       var words: [String: [String]] = [:]
       var episodes: [Episode] = []
       for fault in Fault.allCases {
         guard let finding = faults[fault] else { continue }
-        let episode = try finding.smallest.smallest(with: fault) {
-          try program.verdicts(on: $0)
+        let episode = finding.smallest.smallest(with: fault) {
+          try? program.verdicts(on: $0)
         }
         let line = episode.line(isAnswered: false)
         if words[line] == nil { episodes.append(episode) }
@@ -53,11 +66,9 @@ struct ProgramFaults {
       }
       for episode in episodes {
         let line = episode.line(isAnswered: false)
-        let contender = try program.contender(for: [episode])
-        let example =
-          try Explanation(episode, [contender]).text() + "\n" + line + "\n"
+        let example = story(of: episode, program) + "\n" + line + "\n"
         let sentence =
-          "`\(contender.name)` "
+          "`\(names[index])` "
           + (words[line] ?? []).joined(separator: ", and ")
           + ". What is left of the smallest one, as a story and as a line of a "
           + "file:"
@@ -66,6 +77,21 @@ struct ProgramFaults {
       }
     }
     return text
+  }
+
+  /// Tells how the program ends an episode in a run of its own.
+  private func story(
+    of episode: Episode, _ program: ProgramContender
+  ) -> String {
+    do {
+      let contender = try program.contender(for: [episode])
+      let verdicts = try program.verdicts(on: [episode])
+      let hasFault = verdicts.contains { verdict in
+        Fault.allCases.contains { $0.isIn(verdict) }
+      }
+      return try Explanation(episode, [contender]).text()
+        + (hasFault ? "" : "In this run, the program had no fault.\n")
+    } catch { return "In this run, the program failed: \(error)\n" }
   }
 }
 

@@ -15,10 +15,15 @@ extension Episode {
     key.name == "\u{0}" ? "" : key.name
   }
 
-  /// The library's keys for all fields.
-  var keys: [FieldKey] {
-    Set((base ?? [:]).keys).union(changedFields).map(key)
+  /// The fields that the record has, or had before it was deleted.
+  var fields: Set<String> {
+    earlier.reduce(into: Set((base ?? [:]).keys).union(changedFields)) {
+      $0.formUnion($1.fields)
+    }
   }
+
+  /// The library's keys for all fields.
+  var keys: [FieldKey] { fields.map(key) }
 }
 
 extension Episode.Edit {

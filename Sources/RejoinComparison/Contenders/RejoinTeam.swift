@@ -153,7 +153,7 @@ extension RejoinTeam {
   /// The record of every replica, with the conflicts in its records and
   /// reports.
   var outcome: Outcome {
-    let fields = Set((episode.base ?? [:]).keys).union(episode.changedFields)
+    let fields = episode.fields
     var outcome = Outcome(states: [], reported: reported)
     let devices = episode.devices
     outcome.waiting = Set(unsaved.keys.map { devices[$0] })

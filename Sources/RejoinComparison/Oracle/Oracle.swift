@@ -79,6 +79,8 @@ private struct Due {
   private let counters: [CounterFacts]
   private let sets: [SetFacts]
   private let shouldExist: Bool
+  /// The fields of the base, and those that edits change.
+  private let fields: Set<String>
 
   init(_ episode: Episode, _ deletion: DeletionRule) {
     let histories = episode.histories
@@ -88,7 +90,7 @@ private struct Due {
       ? episode.base != nil
       : deletion == .updateWins ? ends.contains(false) : !ends.contains(true)
     let base = episode.base ?? [:]
-    let fields = Set(base.keys).union(episode.changedFields)
+    fields = Set(base.keys).union(episode.changedFields)
     let byKind = Dictionary(grouping: fields.sorted(), by: episode.kind)
     counters = (byKind[.counter] ?? []).map {
       CounterFacts($0, base: base[$0], histories)
@@ -149,6 +151,12 @@ private struct Due {
     for facts in registers { add(facts.field, facts.verdict) }
     for facts in counters { add(facts.field, facts.verdict) }
     for facts in sets { add(facts.field, facts.verdict) }
+    // A field that nobody wrote must stay unset.
+    for (field, content) in (state ?? [:]).visible.sortedByKey
+    where !fields.contains(field) {
+      losses.baseValuesLost += 1
+      words.append("\(field) shows \(content.short), which nobody wrote")
+    }
     return (losses, fates, words)
   }
 }

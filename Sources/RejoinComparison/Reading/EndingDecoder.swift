@@ -72,6 +72,10 @@ package struct EndingDecoder {
       for (field, contents) in try decoder.object(kept, "kept") {
         let path = "kept.\(field)"
         for content in try decoder.array(contents, path) {
+          // It stands for an unset field, and a register can also contain it.
+          let isNull = content == .scalar(.null)
+          if isNull { outcome.kept[field, default: []].insert(nil) }
+          if isNull, episode.kind(of: field) != .register { continue }
           outcome.kept[field, default: []].insert(
             try decoder.content(content, path, episode.kind(of: field)))
         }

@@ -45,7 +45,7 @@ extension Outcome {
           uniqueKeysWithValues: zip(episode.devices, states.map(\.json))))
     }
     let kept = kept.mapValues { contents in
-      contents.compactMap { $0?.json }.sorted {
+      contents.map { $0?.json ?? .scalar(.null) }.sorted {
         $0.description < $1.description
       }
     }.filter { !$0.value.isEmpty }

@@ -54,8 +54,8 @@ struct EpisodeDecoder {
   }
 
   func checkNames(of episode: Episode) throws(EpisodeFileError) {
-    let names = episode.changedFields.union((episode.base ?? [:]).keys)
-    if let fault = names.sorted().lazy.compactMap(NameFault.init).first {
+    if let fault = episode.fields.sorted().lazy.compactMap(NameFault.init).first
+    {
       throw error(.badName, nil, fault.problem, fault.remedy)
     }
   }
@@ -116,7 +116,7 @@ struct EpisodeDecoder {
     let end = episode.earlier.reduce(nil) { record, edit in
       edit.applied(to: record, of: episode.kinds)
     }
-    guard end == episode.base else {
+    guard end?.visible == episode.base?.visible else {
       throw error(
         .contradiction, "base", "\"earlier\" ends with another record",
         "write the record that its edits leave, and null if they delete it")

@@ -34,12 +34,19 @@ extension Column {
   /// Returns the columns of the default table, with the totals of a result.
   static func brief(_ result: ComparisonResult, of subject: Subject) -> [Column]
   {
-    let waits = result.strategies.contains { $0.losses.waiting > 0 }
-    let differ =
-      subject.name == "reported"
-      || result.strategies.contains { $0.losses.disagreements > 0 }
-    return totals(result) + (waits ? [waiting] : [])
-      + (differ ? [disagreements] : [])
+    let last: [Column]
+    if subject.name != "reported",
+      result.strategies.contains(where: { $0.losses.waiting > 0 })
+    {
+      last = [waiting]
+    } else if subject.name == "reported"
+      || result.strategies.contains(where: { $0.losses.disagreements > 0 })
+    {
+      last = [disagreements]
+    } else {
+      last = []
+    }
+    return totals(result) + last
   }
 
   private static let disagreements = Column(

@@ -29,7 +29,7 @@ package struct Sensitivity: Sendable {
   package static func runs(of workload: Workload, isRate: Bool) -> [Run] {
     let seeds = (1...3).map { step in
       var other = workload
-      other.seed = workload.seed &+ UInt64(step) - 1
+      other.seed = workload.seed &+ UInt64(step - 1)
       return Run(heading: "seed \(other.seed)", workload: other)
     }
     guard isRate else { return seeds }

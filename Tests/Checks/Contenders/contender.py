@@ -4,6 +4,7 @@
     contender.py own         of equal times, a device keeps its own value (<= where < belongs)
     contender.py swallow     a device sends a deletion and the insertion after it as a deletion
     contender.py again       an increment that arrives twice counts twice
+    contender.py zombie      a deleted record that is inserted again has its former fields
 
 A device keeps the operations that it has, each with the operations that it replaces. It shows the
 latest of those that none replaces. It has no clock but the times of the edits.
@@ -61,6 +62,8 @@ class Device:
             return
         # An insertion after a deletion starts without what its device has seen.
         seen = [] if self.exists() else list(self.operations.values())
+        if FAULT == "zombie":
+            seen = [o for o in seen if o["field"] == ""]
         self.do(at, "", "exist", None, seen)
         for field in edit.get("clear", []):
             self.do(at, field, "clear", None, self.heads(field))
@@ -105,7 +108,7 @@ class Device:
                 last = max(writes, key=self.order)
                 if last["action"] == "set":
                     shown[field] = last["value"]
-                kept[field] = [o["value"] for o in writes if o["action"] == "set"]
+                kept[field] = [o["value"] for o in writes]
         return shown, kept
 
     def order(self, operation: dict[str, Any]) -> tuple[Any, ...]:

@@ -73,6 +73,8 @@ import Testing
     #""base":{"NAME":1},"edits":[]"#,
     #""base":null,"edits":[{"device":"p","at":1,"set":{"NAME":1}}]"#,
     #""base":null,"edits":[{"device":"p","at":1,"clear":["NAME"]}]"#,
+    #""base":null,"arrival":["p"],"edits":[],"earlier":[{"device":"p","at":1,"#
+      + #""set":{"NAME":1}},{"device":"p","at":2,"delete":true}]"#,
   ])
   func fieldNameTakesUpTo255Bytes(rest: String) throws {
     func text(_ count: Int) -> String {
