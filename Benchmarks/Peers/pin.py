@@ -18,7 +18,10 @@ MODEL = "automergeLike"
 class Field:
     """A field whose ending differs, and the edits that met in it."""
 
-    def __init__(self, episode: dict[str, Any], name: str, model: Any, real: Any):
+    def __init__(
+        self, episode: dict[str, Any], name: str, model: Any, real: Any, is_gone: bool = False,
+    ):
+        self.is_gone = is_gone
         self.episode, self.name, self.model, self.real = episode, name, model, real
         self.writes: dict[str, Any] = {}
         for edit in episode["edits"]:
@@ -59,16 +62,25 @@ class Field:
                     found[device] = index
         return found
 
+    def is_written(self) -> bool:
+        """Whether the base or an edit has the real content."""
+        base = (self.episode["base"] or {}).get(self.name)
+        if not self.is_set:
+            values = [edit["set"][self.name] for edit in self.episode["edits"]
+                      if self.name in edit.get("set", {})]
+            return self.real is None or text(self.real) in map(text, [base, *values])
+        inserted = set().union(*self.elements("insert").values())
+        return set(self.real or []) <= inserted | set(base or [])
+
     def created_twice(self) -> bool:
-        return self.episode["base"] is None and len(self.devices) > 1
+        return self.episode["base"] is None and len(self.devices) > 1 and self.is_written()
 
     def created_again(self) -> bool:
-        return self.episode["base"] is not None and bool(self.creations())
+        return self.episode["base"] is not None and bool(self.creations()) and self.is_written()
 
     def deletion_won(self) -> bool:
-        """Whether the record is gone, or only a deletion and a creation or edit met."""
-        return any(edit.get("delete") for edit in self.episode["edits"]) \
-            and (self.name == "" or self.real is None)
+        """Whether a device deleted the record, and the record is gone."""
+        return self.is_gone and any(edit.get("delete") for edit in self.episode["edits"])
 
     def clear_won(self) -> bool:
         return None in self.writes.values() and len(self.writes) > 1 and self.real is None
@@ -193,7 +205,7 @@ def compare(
         names = {k for k in a.keys() | b.keys() if text(a.get(k)) != text(b.get(k))}
         differing += 1 if names else 0
         for name in sorted(names):
-            field = Field(episode, name, a.get(name), b.get(name))
+            field = Field(episode, name, a.get(name), b.get(name), real["record"] is None)
             found = [c for c, _, holds in CLASSES[peer] if holds(field)]
             if found:
                 count(found[0], episode)

@@ -10,6 +10,7 @@ import contender
 import contender_automerge
 import contender_loro
 import contender_yrs
+import pin
 
 LIBRARIES = {
     "automerge": contender_automerge.Replica, "loro": contender_loro.Replica,
@@ -37,6 +38,25 @@ class Endings(unittest.TestCase):
                 end = contender.ending(library, episode)["record"]
                 # As JSON, because 1 == 1.0 == True.
                 self.assertEqual(text(end), text(expected[name] if is_each else expected))
+
+    def test_earlier_edits_and_second_arrivals(self) -> None:
+        episode = {
+            "id": "e", "base": None, "kinds": {"n": "counter"},
+            "earlier": [edit("a", set={"x": "old", "y": "old"}), edit("b", delete=True)],
+            "edits": [edit("a", set={"x": "new"}, increment={"n": 2})],
+            "arrival": ["b", "a", "a"]}
+        for name, library in LIBRARIES.items():
+            with self.subTest(name):
+                end = contender.ending(library, episode)["record"]
+                self.assertEqual(end, {"x": "new", "n": 2})
+
+    def test_invented_content_has_no_class(self) -> None:
+        edits = [edit("a", set={"x": "A"}), edit("a", delete=True), edit("a", set={"x": "B"}),
+                 edit("b", set={"x": "C"})]
+        for base in (None, {"x": "old"}):
+            field = pin.Field({"base": base, "edits": edits}, "x", "A", "invented")
+            for _, _, holds in pin.CLASSES["loro"] + pin.CLASSES["yrs"]:
+                self.assertFalse(holds(field))
 
     def test_fields_merge(self) -> None:
         self.check(

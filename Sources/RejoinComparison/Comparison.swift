@@ -103,6 +103,8 @@ package struct EpisodeVerdict: Sendable {
   /// The losses with the order of arrival reversed, or `nil` if only one order
   /// runs.
   package let reversed: Losses?
+  /// The same if a deletion wins over concurrent edits.
+  package let reversedIfDeletionsWin: Losses?
 }
 
 /// The oracles of an episode, one for each rule for deletions.
@@ -121,13 +123,16 @@ private struct Judges {
     on strategy: any Contender, _ reversed: Judges?
   ) throws -> EpisodeVerdict {
     let outcome = try strategy.outcome(of: episode)
+    let other = try reversed.map {
+      ($0, try strategy.outcome(of: $0.episode))
+    }
     return EpisodeVerdict(
       strategy: strategy.name, outcome: outcome,
       losses: updateWins.verdict(on: outcome).losses,
       ifDeletionsWin: deleteWins.verdict(on: outcome).losses,
-      reversed: try reversed.map {
-        let outcome = try strategy.outcome(of: $0.episode)
-        return $0.updateWins.verdict(on: outcome).losses
+      reversed: other.map { $0.updateWins.verdict(on: $1).losses },
+      reversedIfDeletionsWin: other.map {
+        $0.deleteWins.verdict(on: $1).losses
       })
   }
 }

@@ -6,16 +6,26 @@ package enum Fault: CaseIterable, Hashable, Sendable {
   case disagreement
   /// A record exists that should not, or the other way round.
   case existence
-  /// All devices lose a change, or show content that nobody wrote.
+  /// All devices lose a change, or show content that must be unset.
   case loss
 
   /// Whether a contender has the fault in an episode.
   package func isIn(_ verdict: EpisodeVerdict) -> Bool {
-    let disagrees = verdict.losses.disagreements > 0
+    isIn(verdict.losses, verdict.ifDeletionsWin)
+  }
+
+  /// Whether a contender has the fault if the devices arrive the other way round.
+  package func isInReversed(_ verdict: EpisodeVerdict) -> Bool {
+    guard let losses = verdict.reversed,
+      let other = verdict.reversedIfDeletionsWin
+    else { return false }
+    return isIn(losses, other)
+  }
+
+  private func isIn(_ losses: Losses, _ ifDeletionsWin: Losses) -> Bool {
+    let disagrees = losses.disagreements > 0
     // The rules that explain whether the record exists.
-    let rules = [verdict.losses, verdict.ifDeletionsWin].filter {
-      $0.recordsWrong == 0
-    }
+    let rules = [losses, ifDeletionsWin].filter { $0.recordsWrong == 0 }
     switch self {
     case .disagreement: return disagrees
     case .existence: return !disagrees && rules.isEmpty
@@ -36,8 +46,8 @@ package enum Fault: CaseIterable, Hashable, Sendable {
 }
 
 extension Episode {
-  /// Returns the smallest episode in which a fault remains, found by leaving out
-  /// one part after another.
+  /// Returns a smaller episode in which a fault remains, found by leaving out
+  /// devices, edits and fields, one after another.
   ///
   /// - Parameters:
   ///   - fault: A fault that the contender has in this episode.
@@ -49,6 +59,8 @@ extension Episode {
     var smallest = self
     // The order must not depend on the edits that are left.
     smallest.arrival = arrival ?? devices
+    // What people chose for the whole episode.
+    (smallest.resolution, smallest.resolvedBy) = (nil, nil)
     while true {
       let smaller = smallest.reductions
       let verdicts = smaller.isEmpty ? [] : judge(smaller) ?? []
@@ -108,11 +120,8 @@ extension Episode {
       add { $0.base?[field] = nil }
     }
     if base == [:] && earlier.isEmpty { add { $0.base = nil } }
-    let used = (edits + earlier).reduce(into: Set((base ?? [:]).keys)) {
-      $0.formUnion($1.fields)
-    }
-    if !used.isSuperset(of: kinds.keys) {
-      add { $0.kinds = kinds.filter { used.contains($0.key) } }
+    if !fields.isSuperset(of: kinds.keys) {
+      add { $0.kinds = kinds.filter { fields.contains($0.key) } }
     }
     return reductions
   }

@@ -137,7 +137,8 @@ import Testing
         default: .text("zombie")
         }
       let ending = Ending(record: ["x": .text("new"), field: content])
-      #expect(Fault.loss.isIn(try verdicts(on: ending, [episode])[0]))
+      let verdict = try verdicts(on: ending, [episode])[0]
+      #expect(Fault.loss.isIn(verdict) && verdict.losses.invented == 1)
     }
     let right = Ending(record: ["x": .text("new"), "n": .count(0)])
     #expect(!Fault.loss.isIn(try verdicts(on: right, [episode])[0]))
@@ -176,6 +177,29 @@ import Testing
     }
     #expect(ties > 0.3 && own > 0.1 && others > 0.2, "\(ties) \(own) \(others)")
     #expect(share { !$0.repeatedArrivals.isEmpty } > 0.3)
+  }
+
+  /// A device that arrives last loses its change.
+  private struct FirstWins: Contender {
+    let name = "first"
+    let rule = "the first write to arrive wins"
+
+    func outcome(of episode: Episode) -> Outcome {
+      Outcome(everywhere: episode.uploads.first?.after)
+    }
+  }
+
+  @Test func faultInOtherOrderIsFound() throws {
+    var episode = Episode(
+      ["x": .text("old")], ("a", { $0.set["x"] = "new" }),
+      ("b", { $0.set["y"] = "new" }), ("b", { $0.isDeletion = true }))
+    episode.arrival = ["a", "b"]
+    var verdicts: [EpisodeVerdict] = []
+    _ = try Comparison([FirstWins()], triesBothOrders: true)
+      .run([episode]) { verdicts += $1 }
+    #expect(!Fault.loss.isIn(verdicts[0]) && !Fault.existence.isIn(verdicts[0]))
+    #expect(Fault.loss.isInReversed(verdicts[0]))
+    #expect(episode.arrivingReversed.arrival == ["b", "a"])
   }
 
   @Test func reportShowsWhetherDevicesEndEqual() throws {

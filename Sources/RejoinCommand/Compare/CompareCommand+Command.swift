@@ -136,8 +136,8 @@ extension CompareCommand {
       {"id":"e1","record":{"name":"Ada"},"kept":{"name":["Eve"]}}
 
       The record is null if it does not exist. "kept" lists the contents of
-      conflict lists (null for an unset field) and is optional. "records", by device, replaces "record" if
-      the devices end with different ones.
+      conflict lists (null for an unset field), and is optional. "records", by
+      device, replaces "record" if the devices end with different ones.
       """)
 
   private static let fileFormat = Command.Section(

@@ -127,7 +127,6 @@ struct CompareCommand {
     let all = try readEpisodes()
     let counted = all.filter(\.countsInTotals)
     let result = try compared(counted) { faults.add($0, $1) }
-    if !programs.isEmpty { try faults.add(counted.map(\.arrivingReversed)) }
     let report = Report(result, isWhole: isWhole)
     Terminal.write(report.text(format, colors: Terminal.hasColors))
     let warning = Resolutions.warning(all)
@@ -228,10 +227,7 @@ extension CompareCommand {
     _ kinds: DeclaredKinds, in episodes: [Episode]
   ) throws(CommandError) {
     var fields: Set<String> = []
-    for episode in episodes {
-      fields.formUnion((episode.base ?? [:]).keys)
-      for edit in episode.edits { fields.formUnion(edit.fields) }
-    }
+    for episode in episodes { fields.formUnion(episode.fields) }
     let unknown = Set(kinds.byField.keys).subtracting(fields).sorted()
     if unknown.isEmpty || episodes.isEmpty { return }
     throw .usage(

@@ -2,7 +2,7 @@
 
 import RejoinComparison
 
-/// The faults that programs have, each with the smallest episode that shows it.
+/// The faults that programs have, each with the smallest of the episodes.
 struct ProgramFaults {
   private let programs: [ProgramContender]
   /// For each program, the episodes with each fault.
@@ -21,19 +21,16 @@ struct ProgramFaults {
     names = programs.map(\.command)
   }
 
-  /// Runs the programs on some episodes, and adds the verdicts.
-  mutating func add(_ episodes: [Episode]) throws {
-    let verdicts = try programs.map { try $0.verdicts(on: episodes) }
-    for (index, episode) in episodes.enumerated() {
-      add(episode, verdicts.map { $0[index] })
-    }
-  }
-
   /// Adds the verdicts on an episode, of which those on the programs are last.
   mutating func add(_ episode: Episode, _ verdicts: [EpisodeVerdict]) {
     for (index, verdict) in verdicts.suffix(programs.count).enumerated() {
       names[index] = verdict.strategy
-      for fault in Fault.allCases where fault.isIn(verdict) {
+      for fault in Fault.allCases {
+        var episode = episode
+        if !fault.isIn(verdict) {
+          guard fault.isInReversed(verdict) else { continue }
+          episode = episode.arrivingReversed
+        }
         var finding =
           found[index][fault] ?? Finding(count: 0, smallest: episode)
         finding.count += 1
@@ -45,8 +42,7 @@ struct ProgramFaults {
     }
   }
 
-  /// Describes the faults, each with an episode from which nothing can be left
-  /// out.
+  /// Describes the faults, each with a small episode.
   func text(_ format: TextFormat) -> String {
     var text = ""
     for (index, program) in programs.enumerated() {
@@ -70,8 +66,8 @@ struct ProgramFaults {
         let sentence =
           "`\(names[index])` "
           + (words[line] ?? []).joined(separator: ", and ")
-          + ". What is left of the smallest one, as a story and as a line of a "
-          + "file:"
+          + ". The smallest one, without parts that are not needed, as a story "
+          + "and as a line of a file:"
         text += "\n" + sentence.wrapped() + "\n\n"
         text += format == .markdown ? example.fenced : example
       }

@@ -15,13 +15,6 @@ extension Episode {
     key.name == "\u{0}" ? "" : key.name
   }
 
-  /// The fields that the record has, or had before it was deleted.
-  var fields: Set<String> {
-    earlier.reduce(into: Set((base ?? [:]).keys).union(changedFields)) {
-      $0.formUnion($1.fields)
-    }
-  }
-
   /// The library's keys for all fields.
   var keys: [FieldKey] { fields.map(key) }
 }

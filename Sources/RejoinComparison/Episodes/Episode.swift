@@ -23,8 +23,8 @@ public struct Episode: Sendable {
   /// The edits that led to the base, one after another.
   ///
   /// Every device has received all of them before it goes offline. They start
-  /// without a record. The value is empty if the devices do not remember how
-  /// the base came about.
+  /// without a record, and end with ``base``. The value is empty if the devices
+  /// do not remember how the base came about.
   public var earlier: [Edit] = []
   /// The fields that a device's query fetched, by device.
   ///
@@ -88,7 +88,7 @@ extension Episode {
     }
     var last: [String: Int64] = [:]
     var order: [String] = []
-    for edit in edits {
+    for edit in earlier + edits {
       if last.updateValue(edit.at, forKey: edit.device) == nil {
         order.append(edit.device)
       }
@@ -109,6 +109,13 @@ extension Episode {
   /// The fields that any device changed.
   public var changedFields: Set<String> {
     edits.reduce(into: []) { $0.formUnion($1.fields) }
+  }
+
+  /// The fields that the record has, or had before it was deleted.
+  package var fields: Set<String> {
+    earlier.reduce(into: Set((base ?? [:]).keys).union(changedFields)) {
+      $0.formUnion($1.fields)
+    }
   }
 
   /// Returns the fields of the base that a device's query left out.

@@ -32,6 +32,8 @@ public struct Losses: Hashable, Sendable {
   public var baseValues = 0
   /// The base values that changed.
   public var baseValuesLost = 0
+  /// The fields with content that neither the base nor an edit has.
+  public var invented = 0
   /// The records that exist but should not, or the reverse.
   public var recordsWrong = 0
   /// The episodes whose devices end with different records.
@@ -45,13 +47,13 @@ public struct Losses: Hashable, Sendable {
 
   /// Whether the final records show or list everything that they should.
   public var isLossless: Bool {
-    lost == 0 && baseValuesLost == 0 && recordsWrong == 0
+    lost == 0 && baseValuesLost == 0 && invented == 0 && recordsWrong == 0
   }
 
   private static let counts: [WritableKeyPath<Losses, Int> & Sendable] = [
     \.changes, \.lost, \.reported, \.excess, \.kept, \.waiting,
     \.counterUnits, \.addsLost, \.removesUndone, \.baseValues,
-    \.baseValuesLost, \.recordsWrong, \.disagreements,
+    \.baseValuesLost, \.invented, \.recordsWrong, \.disagreements,
   ]
 
   static func += (a: inout Losses, b: Losses) {

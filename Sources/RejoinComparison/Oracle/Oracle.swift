@@ -151,11 +151,11 @@ private struct Due {
     for facts in registers { add(facts.field, facts.verdict) }
     for facts in counters { add(facts.field, facts.verdict) }
     for facts in sets { add(facts.field, facts.verdict) }
-    // A field that nobody wrote must stay unset.
+    // A field that the base does not have and no edit writes must stay unset.
     for (field, content) in (state ?? [:]).visible.sortedByKey
     where !fields.contains(field) {
-      losses.baseValuesLost += 1
-      words.append("\(field) shows \(content.short), which nobody wrote")
+      losses.invented += 1
+      words.append("\(field) shows \(content.short), and must be unset")
     }
     return (losses, fates, words)
   }

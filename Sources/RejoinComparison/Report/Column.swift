@@ -177,6 +177,10 @@ extension Column {
         absence: "No value that nobody edited is lost."
       ) { ($0.losses.baseValuesLost, $0.losses.baseValues) },
       count(
+        "values\ninvented",
+        "A value is invented if neither the base nor an edit has its field.",
+        "No value is invented.", \.invented),
+      count(
         "records\nwrong",
         "A record is wrong if it exists and should not, or the other way round.",
         "Every record exists that should exist, and no other.", \.recordsWrong),

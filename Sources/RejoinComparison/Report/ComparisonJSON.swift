@@ -132,6 +132,7 @@ extension Losses {
       "removalsUndone": .number(removesUndone),
       "baseValues": .number(baseValues),
       "baseValuesLost": .number(baseValuesLost),
+      "invented": .number(invented),
       "recordsWrong": .number(recordsWrong),
       "disagreements": .number(disagreements),
     ]

@@ -115,6 +115,7 @@ extension Losses {
       counterUnits == 0
         ? nil : "\(counterUnits.grouped) from a counter",
       count(baseValuesLost, "base value", "base values"),
+      count(invented, "invented value", "invented values"),
       recordsWrong == 0
         ? nil
         : "the existence of \(recordsWrong == 1 ? "the record" : "records")",

@@ -115,6 +115,14 @@ import Testing
   }
 
   /// Every line fits into a terminal.
+  @Test func greatestSeedHasRuns() {
+    var workload = Workload.calm
+    workload.seed = .max
+    let seeds = Sensitivity.runs(of: workload, isRate: false).map(
+      \.workload.seed)
+    #expect(seeds == [.max, 0, 1])
+  }
+
   @Test func linesAreShort() throws {
     for strategies in [Strategies.usual, Strategies.all] {
       for example in WorkedExample.all {

