@@ -95,7 +95,7 @@ struct EpisodeWriter {
     }
   }
 
-  /// The time at which the devices go offline, in milliseconds.
+  /// The start of the time offline, in milliseconds.
   private static let start: Int64 = 1_700_000_000_000
 
   /// Returns a time as a device's clock shows it.

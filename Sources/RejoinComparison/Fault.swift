@@ -46,8 +46,8 @@ package enum Fault: CaseIterable, Hashable, Sendable {
 }
 
 extension Episode {
-  /// Returns a smaller episode in which a fault remains, found by leaving out
-  /// devices, edits and fields, one after another.
+  /// Leaves out devices, edits and fields, one after another, and keeps the
+  /// fault.
   ///
   /// - Parameters:
   ///   - fault: A fault that the contender has in this episode.
@@ -59,7 +59,7 @@ extension Episode {
     var smallest = self
     // The order must not depend on the edits that are left.
     smallest.arrival = arrival ?? devices
-    // What people chose for the whole episode.
+    // They belong to the whole episode.
     (smallest.resolution, smallest.resolvedBy) = (nil, nil)
     while true {
       let smaller = smallest.reductions

@@ -35,8 +35,7 @@ public struct Workload: Hashable, Sendable {
   /// The share of records that a device deleted before the episode, which all
   /// devices know, from 0 to 1.
   public var deleted = 0.0
-  /// The share of devices that send their edits again after all have arrived,
-  /// from 0 to 1.
+  /// The share of devices that send their edits again at the end, from 0 to 1.
   public var repeats = 0.0
   /// The step of the devices' clocks, in milliseconds.
   ///
@@ -75,7 +74,7 @@ public struct Workload: Hashable, Sendable {
   /// only at the end.
   public static var hostile: Workload { Workload() }
 
-  /// A workload with what users reported of other systems.
+  /// A workload with situations from users' reports about other systems.
   ///
   /// Times are often equal, records are inserted after a deletion by the same
   /// or by another device, and edits arrive again. It checks a program and does

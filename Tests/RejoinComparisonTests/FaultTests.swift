@@ -4,9 +4,9 @@ import Testing
 
 @testable import RejoinComparison
 
-/// Faults of contenders in the workload with what users reported.
+/// The search for faults of contenders, on the workload `reported`.
 @Suite struct FaultTests {
-  /// A queue in which a deletion replaces the insertion after it.
+  /// A queue that sends a deletion and drops the insertion after it.
   private struct Swallowing: Contender {
     let name = "swallowing"
     let rule = "a deletion replaces what its device saved after it"
@@ -79,8 +79,7 @@ import Testing
     #expect(episode.earlier.isEmpty && episode.repeatedArrivals.isEmpty)
   }
 
-  /// An insertion, by a device with a slower clock than that of the deletion
-  /// which it has received.
+  /// A device knows the deletion, and its clock is behind that of the deletion.
   @Test func insertionBehindSlowClockIsFound() throws {
     var creation = Episode.Edit("a", at: 80)
     creation.set = ["x": "old"]
@@ -144,7 +143,7 @@ import Testing
     #expect(!Fault.loss.isIn(try verdicts(on: right, [episode])[0]))
   }
 
-  /// The search ends with what the contender could still run.
+  /// The search keeps an episode if the contender fails on smaller ones.
   @Test func searchEndsIfContenderFails() throws {
     let episode = try smallest(.disagreement, of: FieldByTime.shipped)
     var larger = episode

@@ -7,7 +7,7 @@ struct ProgramFaults {
   private let programs: [ProgramContender]
   /// For each program, the episodes with each fault.
   private var found: [[Fault: Finding]]
-  /// The names of the programs, as far as they have run.
+  /// The names of the programs, or their commands before they run.
   private var names: [String]
 
   private struct Finding {
@@ -21,7 +21,7 @@ struct ProgramFaults {
     names = programs.map(\.command)
   }
 
-  /// Adds the verdicts on an episode, of which those on the programs are last.
+  /// Adds the verdicts on an episode, with those on the programs last.
   mutating func add(_ episode: Episode, _ verdicts: [EpisodeVerdict]) {
     for (index, verdict) in verdicts.suffix(programs.count).enumerated() {
       names[index] = verdict.strategy
@@ -53,7 +53,7 @@ struct ProgramFaults {
       for fault in Fault.allCases {
         guard let finding = faults[fault] else { continue }
         let episode = finding.smallest.smallest(with: fault) {
-          try? program.verdicts(on: $0)
+          try? Self.verdicts(on: program.contender(for: $0), $0)
         }
         let line = episode.line(isAnswered: false)
         if words[line] == nil { episodes.append(episode) }
@@ -75,13 +75,13 @@ struct ProgramFaults {
     return text
   }
 
-  /// Tells how the program ends an episode in a run of its own.
+  /// Describes how the program ends an episode in a separate run.
   private func story(
     of episode: Episode, _ program: ProgramContender
   ) -> String {
     do {
       let contender = try program.contender(for: [episode])
-      let verdicts = try program.verdicts(on: [episode])
+      let verdicts = try Self.verdicts(on: contender, [episode])
       let hasFault = verdicts.contains { verdict in
         Fault.allCases.contains { $0.isIn(verdict) }
       }
@@ -89,17 +89,12 @@ struct ProgramFaults {
         + (hasFault ? "" : "In this run, the program had no fault.\n")
     } catch { return "In this run, the program failed: \(error)\n" }
   }
-}
 
-extension ProgramContender {
-  /// Runs the program on some episodes, and judges their endings.
-  fileprivate func verdicts(
-    on episodes: [Episode]
+  private static func verdicts(
+    on contender: any Contender, _ episodes: [Episode]
   ) throws -> [EpisodeVerdict] {
     var all: [EpisodeVerdict] = []
-    _ = try Comparison([contender(for: episodes)]).run(episodes) {
-      all += $1
-    }
+    _ = try Comparison([contender]).run(episodes) { all += $1 }
     return all
   }
 }

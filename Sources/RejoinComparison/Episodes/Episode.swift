@@ -22,7 +22,7 @@ public struct Episode: Sendable {
   public var arrival: [String]?
   /// The edits that led to the base, one after another.
   ///
-  /// Every device has received all of them before it goes offline. They start
+  /// Every device receives them before it goes offline. They start
   /// without a record, and end with ``base``. The value is empty if the devices
   /// do not remember how the base came about.
   public var earlier: [Edit] = []

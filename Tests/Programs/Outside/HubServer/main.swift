@@ -22,7 +22,7 @@ let environment = ProcessInfo.processInfo.environment
 guard let file = environment["HUB"], file.hasPrefix("/") else {
   respond("500 HUB Is No Absolute Path")
 }
-// Bytes that are not UTF-8 become U+FFFD, so two users would have one name.
+// Invalid UTF-8 reads as U+FFFD, which would give two users one name.
 guard let user = environment["REMOTE_USER"], !user.isEmpty,
   !user.contains("\u{FFFD}")
 else { respond("401 Unauthorized") }
@@ -31,7 +31,7 @@ guard let byteCount = environment["CONTENT_LENGTH"].flatMap({ Int($0) }),
 else { respond("411 Length Required") }
 guard byteCount <= 40 << 20 else { respond("413 Content Too Large") }
 
-// A user has one scope. Decide here who shares which list.
+// Each user has one scope. Decide here who shares which list.
 let own = ScopeName("list-\(user)")
 do {
   let body = try FileHandle.standardInput.read(upToCount: byteCount) ?? Data()
